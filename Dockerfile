@@ -23,7 +23,7 @@ COPY sql sql
 # `dagster-webserver` is the server with the check of requests, also where a chart writes the command
 # (docs/how-to/protect-ui.md).
 RUN pip install --no-deps . \
-    && printf '#!/bin/sh\nexec python -m resources.runs.webserver "$@"\n' > "$(command -v dagster-webserver)"
+    && printf '#!/bin/sh\nexec python -m memflow.resources.runs.webserver "$@"\n' > "$(command -v dagster-webserver)"
 
 RUN useradd --system --uid 1000 --home-dir /opt/memflow memflow \
     && mkdir -p "$DAGSTER_HOME/storage" "$MEMFLOW_HOME" \
@@ -32,4 +32,4 @@ COPY resources/instance/deployment.yaml $DAGSTER_HOME/dagster.yaml
 USER memflow
 
 EXPOSE 4000
-CMD ["dagster", "code-server", "start", "--host", "0.0.0.0", "--port", "4000", "--module-name", "assets.definitions"]
+CMD ["dagster", "code-server", "start", "--host", "0.0.0.0", "--port", "4000", "--module-name", "memflow.assets.definitions"]

@@ -57,7 +57,7 @@ example: $(READY)          ## the report that ships as an example: resources/rep
 	rm -rf $(VENV)/.example
 	$(BIN)/memflow --home $(VENV)/.example run --demo
 	$(BIN)/memflow --home $(VENV)/.example report
-	$(BIN)/python -m resources.report.example $(VENV)/.example/report
+	$(BIN)/python -m memflow.resources.report.example $(VENV)/.example/report
 
 format: $(READY)
 	$(BIN)/ruff check --fix

@@ -46,7 +46,7 @@ def modules_with_benchmark_names() -> list[str]:
 
 def count_asset_checks() -> int:
     """Return the number of asset checks in the code location."""
-    from assets.definitions import defs  # noqa: PLC0415  (only this bound needs Dagster)
+    from memflow.assets.definitions import defs  # noqa: PLC0415  (only this bound needs Dagster)
 
     return len(defs().resolve_asset_graph().asset_check_keys)
 

@@ -1,9 +1,8 @@
 """Stage `answer`: the replies to the probes, one domain and assistant per partition."""
 
 import dagster as dg
-
-from assets.automation import when_inputs_settle
-from assets.step_assets import StepAssets, upstream_of
+from memflow.assets.automation import when_inputs_settle
+from memflow.assets.step_assets import StepAssets, upstream_of
 
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:

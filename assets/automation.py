@@ -9,8 +9,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 
 import dagster as dg
-
-from assets.models import GROUP
+from memflow.assets.models import GROUP
 
 # Observed assets by partition and checks by partition are new in Dagster. We use them knowingly (the lock fixes the
 # version, tests/daemon holds what they do); a person who runs memflow need not hear of it at every start.

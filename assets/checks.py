@@ -13,21 +13,21 @@ from itertools import product
 from typing import Any
 
 import dagster as dg
+from memflow.assets.metadata import data_docs_link, rule_table
+from memflow.assets.partitions import Partitions, parts
+from memflow.resources.lake.facts import RUN
+from memflow.resources.lake.lake import Lake
+from memflow.resources.process import release_after_growth
+from memflow.resources.settings.settings import Settings
+from memflow.resources.validation.checks import Scope, check_partition
+from memflow.resources.validation.gx import DATA_DOCS, SUITES, validate_suite
 
-from assets.metadata import data_docs_link, rule_table
-from assets.partitions import Partitions, parts
 from memflow.checks.evaluation import RuleResult, combine
 from memflow.checks.expectations import expectations_of
 from memflow.checks.rules import Severity
 from memflow.errors import MissingData
 from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from memflow.scoring.drift_summary import last_drifts, markdown
-from resources.lake.facts import RUN
-from resources.lake.lake import Lake
-from resources.process import release_after_growth
-from resources.settings.settings import Settings
-from resources.validation.checks import Scope, check_partition
-from resources.validation.gx import DATA_DOCS, SUITES, validate_suite
 
 BLOCKING, FAULT, WARNING = "blocking_rules", "fault_rules", "warning_rules"
 CHECKS: dict[str, Severity] = {BLOCKING: "error", FAULT: "fault", WARNING: "warn"}

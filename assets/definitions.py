@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
-
-from assets import (
+from memflow.assets import (
     answer,
     automation,
     checks,
@@ -25,14 +24,14 @@ from assets import (
     state,
     utterance,
 )
-from assets.fingerprints import Fingerprints
-from assets.partitions import Partitions
-from assets.step_assets import StepAssets
-from resources.configurable import configurable_resources
-from resources.runs.added_partitions import with_added_partitions
-from resources.settings import settings as settings_file
-from resources.settings.prompt_folders import activate_prompts
-from resources.settings.settings import Settings
+from memflow.assets.fingerprints import Fingerprints
+from memflow.assets.partitions import Partitions
+from memflow.assets.step_assets import StepAssets
+from memflow.resources.configurable import configurable_resources
+from memflow.resources.runs.added_partitions import with_added_partitions
+from memflow.resources.settings import settings as settings_file
+from memflow.resources.settings.prompt_folders import activate_prompts
+from memflow.resources.settings.settings import Settings
 
 STAGES = (raw, state, utterance, question, feedback, memory, answer, score, leaderboard, drift, report)
 """The modules of the stages, in the order of the pipeline."""

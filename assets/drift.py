@@ -3,18 +3,18 @@
 from typing import Any
 
 import dagster as dg
+from memflow.assets.automation import when_inputs_are_requested
+from memflow.assets.metadata import report_link
+from memflow.assets.step_assets import StepAssets, write_table
+from memflow.resources.lake.facts import RUN
+from memflow.resources.lake.lake import Lake
+from memflow.resources.process import release_after_growth
+from memflow.resources.publishing.drift import ALL, DRIFT, drift_table
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings
 
-from assets.automation import when_inputs_are_requested
-from assets.metadata import report_link
-from assets.step_assets import StepAssets, write_table
 from memflow.pipeline import WRITERS
 from memflow.scoring.drift_summary import last_drifts, markdown
-from resources.lake.facts import RUN
-from resources.lake.lake import Lake
-from resources.process import release_after_growth
-from resources.publishing.drift import ALL, DRIFT, drift_table
-from resources.publishing.warehouse import Warehouse
-from resources.settings.settings import Settings
 
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:

@@ -8,7 +8,10 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from assets.fingerprints import Fingerprints
+from memflow.assets.fingerprints import Fingerprints
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.settings import Settings
+
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
@@ -16,8 +19,6 @@ from memflow.pipeline import steps_of
 from memflow.scoring.drift import INPUTS
 from memflow.scoring.judges import JUDGES
 from memflow.scoring.scripted import SCRIPTED_JUDGE
-from resources.settings.chat_models import Model
-from resources.settings.settings import Settings
 
 SHOWN = 8
 """Digits of a content hash that are shown."""

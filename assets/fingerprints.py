@@ -12,6 +12,14 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from memflow.resources.data.library import CHECKSUMS, Library
+from memflow.resources.lake.facts import RUN
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_catalog import scored_domains
+from memflow.resources.metric_backends.backends import fingerprints
+from memflow.resources.settings.settings import Settings
+from memflow.resources.source_code import SourceCode
+
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -29,13 +37,6 @@ from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics
 from memflow.scoring.judges import SELF_JUDGES
 from memflow.scoring.scripted import SCRIPTED_RECALL
-from resources.data.library import CHECKSUMS, Library
-from resources.lake.facts import RUN
-from resources.lake.lake import Lake
-from resources.lake.partition_catalog import scored_domains
-from resources.metric_backends.backends import fingerprints
-from resources.settings.settings import Settings
-from resources.source_code import SourceCode
 
 ALL = "all"
 """The partition of what is not partitioned."""
@@ -378,7 +379,7 @@ class Fingerprints:
 @lru_cache(maxsize=1)
 def queries() -> str:
     """Return the content hash of the SQL tables, views and queries that aggregate verdicts."""
-    paths = sorted(Path(str(files("sql"))).rglob("*.sql"))
+    paths = sorted(Path(str(files("memflow.sql"))).rglob("*.sql"))
     return digest([[path.name, path.read_text(encoding="utf-8")] for path in paths])
 
 

@@ -4,24 +4,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
+from memflow.assets.automation import when_scores_settle
+from memflow.assets.metadata import RowSummary, data_docs_link, report_link
+from memflow.assets.step_assets import StepAssets, WrittenTable, upstream_of, write_table
+from memflow.resources.lake.facts import RUN
+from memflow.resources.lake.lake import Lake
+from memflow.resources.process import release_after_growth
+from memflow.resources.publishing.leaderboard import CachedScores
+from memflow.resources.publishing.partition_scores import published_primary_scores
+from memflow.resources.publishing.publication import COMPARISONS, HISTORY, LEADERBOARD, publication
+from memflow.resources.publishing.score_cache import NAME as SCORES
+from memflow.resources.publishing.score_history import PARTITION, add_to_history
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings
 
-from assets.automation import when_scores_settle
-from assets.metadata import RowSummary, data_docs_link, report_link
-from assets.step_assets import StepAssets, WrittenTable, upstream_of, write_table
 from memflow.pipeline import WRITERS
 from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.completeness import INCOMPLETE, gap_lines
 from memflow.scoring.markdown import leaderboard_markdown
-from resources.lake.facts import RUN
-from resources.lake.lake import Lake
-from resources.process import release_after_growth
-from resources.publishing.leaderboard import CachedScores
-from resources.publishing.partition_scores import published_primary_scores
-from resources.publishing.publication import COMPARISONS, HISTORY, LEADERBOARD, publication
-from resources.publishing.score_cache import NAME as SCORES
-from resources.publishing.score_history import PARTITION, add_to_history
-from resources.publishing.warehouse import Warehouse
-from resources.settings.settings import Settings
 
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:

@@ -5,9 +5,8 @@ resources/indexes/search.py, and the asset score/retrieval.
 """
 
 import dagster as dg
-
-from assets.automation import when_inputs_settle
-from assets.step_assets import StepAssets, upstream_of
+from memflow.assets.automation import when_inputs_settle
+from memflow.assets.step_assets import StepAssets, upstream_of
 
 ENTRIES = "memory.indexes"
 

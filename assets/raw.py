@@ -3,16 +3,16 @@
 from collections.abc import Iterator
 
 import dagster as dg
+from memflow.assets.metadata import data_docs_link
+from memflow.assets.step_assets import StepAssets, write_table
+from memflow.resources.data.library import Library
+from memflow.resources.lake.facts import RUN
+from memflow.resources.lake.lake import Lake
+from memflow.resources.models.models import Models
+from memflow.resources.steps import StepRunner
 
-from assets.metadata import data_docs_link
-from assets.step_assets import StepAssets, write_table
 from memflow.pipeline import WRITERS
 from memflow.run.recording import scripted_meta
-from resources.data.library import Library
-from resources.lake.facts import RUN
-from resources.lake.lake import Lake
-from resources.models.models import Models
-from resources.steps import StepRunner
 
 TABLE = "raw.records"
 

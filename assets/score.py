@@ -7,17 +7,17 @@ from collections.abc import Iterable
 from typing import Any
 
 import dagster as dg
+from memflow.assets.automation import when_inputs_settle
+from memflow.assets.evaluation_inputs import inputs_meta, judges_meta
+from memflow.assets.metadata import report_link, score_metadata
+from memflow.assets.step_assets import PartitionRun, StepAssets, upstream_of
+from memflow.resources.publishing.completeness import all_gaps, assistant_gaps
+from memflow.resources.publishing.health import stored_health
+from memflow.resources.publishing.partition_scores import partition_scores
+from memflow.resources.settings.protocol_values import protocol_meta
 
-from assets.automation import when_inputs_settle
-from assets.evaluation_inputs import inputs_meta, judges_meta
-from assets.metadata import report_link, score_metadata
-from assets.step_assets import PartitionRun, StepAssets, upstream_of
 from memflow.scoring.completeness import INCOMPLETE
 from memflow.scoring.health.markdown import health_markdown
-from resources.publishing.completeness import all_gaps, assistant_gaps
-from resources.publishing.health import stored_health
-from resources.publishing.partition_scores import partition_scores
-from resources.settings.protocol_values import protocol_meta
 
 VERDICTS = "score.verdicts"
 ATTRIBUTIONS = "score.attributions"

@@ -1,9 +1,8 @@
 """Stage `state`: the users' structured states, one domain per partition."""
 
 import dagster as dg
-
-from assets.automation import when_models_change
-from assets.step_assets import StepAssets
+from memflow.assets.automation import when_models_change
+from memflow.assets.step_assets import StepAssets
 
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:

@@ -8,27 +8,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
+from memflow.assets.automation import upstream_levels
+from memflow.assets.fingerprints import Fingerprints
+from memflow.assets.metadata import RowSummary, described, materialized, usage_of
+from memflow.assets.partitions import Partitions, parts
+from memflow.resources.data.library import Library
+from memflow.resources.lake.facts import FAILED_REQUESTS, RUN, Facts
+from memflow.resources.lake.lake import Lake
+from memflow.resources.memory_servers.stored_checks import UNCHECKED
+from memflow.resources.models.models import Models
+from memflow.resources.process import release_after_growth
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings
+from memflow.resources.steps import StepRunner
+from memflow.resources.vllm_servers.servers import VllmServers
 
-from assets.automation import upstream_levels
-from assets.fingerprints import Fingerprints
-from assets.metadata import RowSummary, described, materialized, usage_of
-from assets.partitions import Partitions, parts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import spec_of
 from memflow.pipeline import WRITERS, Step, partition_key
 from memflow.repeats import memory_name
 from memflow.run.context import Tables
 from memflow.scoring.completeness import sample_text
-from resources.data.library import Library
-from resources.lake.facts import FAILED_REQUESTS, RUN, Facts
-from resources.lake.lake import Lake
-from resources.memory_servers.stored_checks import UNCHECKED
-from resources.models.models import Models
-from resources.process import release_after_growth
-from resources.publishing.warehouse import Warehouse
-from resources.settings.settings import Settings
-from resources.steps import StepRunner
-from resources.vllm_servers.servers import VllmServers
 
 UNFINISHED = "some requests failed"
 """Replaces a fingerprint where requests failed, so that the next run sends them again. Requests that would fail again

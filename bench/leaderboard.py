@@ -18,6 +18,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 
 from bench.measure import ROUNDS, report
 from memflow.benchmarks.api import AssistantResults
@@ -27,8 +29,6 @@ from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
 from memflow.scoring.groups import Group, groups_of
-from resources.lake.lake import Lake
-from resources.publishing.warehouse import Warehouse
 
 ASSISTANTS, PROBES, BOUND_S = 25, 8_000, 2.0
 MEASURES = ("", "one", "two", "three", "four")

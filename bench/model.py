@@ -29,6 +29,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from memflow.resources.data.library import Library
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.clients import Clients
+from memflow.resources.settings import settings as settings_file
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.roles import Roles
+from memflow.resources.settings.settings import Settings
+from memflow.resources.vllm_servers.servers import VllmServers
+
 from memflow.benchmarks import registry
 from memflow.chat.ledger import MemoryLedger
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
@@ -36,14 +45,6 @@ from memflow.errors import BadInput, ChatError, EndpointDown, MemflowError, Mode
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
 from memflow.run.handlers import handlers
 from memflow.tokens import estimate
-from resources.data.library import Library
-from resources.ledger.sql_ledger import SqlLedger
-from resources.models.clients import Clients
-from resources.settings import settings as settings_file
-from resources.settings.chat_models import Model
-from resources.settings.roles import Roles
-from resources.settings.settings import Settings
-from resources.vllm_servers.servers import VllmServers
 
 BLOCK, LEAST_BLOCKS = 16, 8
 """Adjacent requests that a selection of the mix keeps together at most, and blocks of a selection at least."""

@@ -23,7 +23,20 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from assets.fingerprints import ALL, Fingerprints
+from memflow.assets.fingerprints import ALL, Fingerprints
+from memflow.resources.lake.facts import Facts
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.models import Models
+from memflow.resources.publishing.drift import DRIFT, drift_table
+from memflow.resources.publishing.publication import publication
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings, load
+from memflow.resources.steps import StepRunner
+from memflow.resources.validation.checks import Scope as CheckScope
+from memflow.resources.validation.checks import check_partition
+from memflow.resources.validation.gx import DATA_DOCS, SUITES, validate_suite
+
 from bench.measure import child_cpu_seconds, report
 from bench.player import users_file
 from memflow.benchmarks.domains import Domain
@@ -31,18 +44,6 @@ from memflow.benchmarks.registry import find_dataset
 from memflow.cli.run import COLLECTION_THRESHOLDS
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
-from resources.lake.facts import Facts
-from resources.lake.lake import Lake
-from resources.ledger.sql_ledger import SqlLedger
-from resources.models.models import Models
-from resources.publishing.drift import DRIFT, drift_table
-from resources.publishing.publication import publication
-from resources.publishing.warehouse import Warehouse
-from resources.settings.settings import Settings, load
-from resources.steps import StepRunner
-from resources.validation.checks import Scope as CheckScope
-from resources.validation.checks import check_partition
-from resources.validation.gx import DATA_DOCS, SUITES, validate_suite
 
 USERS, MEMORY, PARTITIONS = "amemgym_base", "rag_2_4_30", ("none", "oracle", "rag_2_4_30")
 BOUNDS = {"demo": 0.6, "users": 0.8}

@@ -14,6 +14,9 @@ import sys
 import tempfile
 import time
 
+from memflow.resources.data.library import Library
+from memflow.resources.ledger.sql_ledger import SqlLedger
+
 from bench.measure import arguments, repeat, report, request_context
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.registry import find_dataset, find_domain
@@ -26,8 +29,6 @@ from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
-from resources.data.library import Library
-from resources.ledger.sql_ledger import SqlLedger
 
 BOUND_MS = 1.5
 

@@ -16,6 +16,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.report.export import Report, export_report
+from memflow.resources.report.source import ReportSource
+from memflow.resources.settings.settings import load
+
 from bench.measure import report
 from memflow.records import (
     Entry,
@@ -29,11 +35,6 @@ from memflow.records import (
     Verdict,
 )
 from memflow.scoring.estimate import MetricContext, probe_score
-from resources.lake.lake import Lake
-from resources.ledger.sql_ledger import SqlLedger
-from resources.report.export import Report, export_report
-from resources.report.source import ReportSource
-from resources.settings.settings import load
 
 DOMAINS, ASSISTANTS, EPISODES, CHECKPOINTS, QUESTIONS = 8, 25, 20, 10, 25
 PROBES = EPISODES * CHECKPOINTS * QUESTIONS

@@ -87,7 +87,7 @@ def metrics() -> list[MetricBenchmark]:
         MetricBenchmark(no_wordnet, "en", meteor_code, 80, "nltk without WordNet", nltk_meteor, 5),
     ]
     if folder := os.environ.get("MEMFLOW_WORDNET"):
-        from resources.metric_backends.wordnet import WordNet
+        from memflow.resources.metric_backends.wordnet import WordNet
 
         synonyms = WordNet(folder)
         synonyms.of("read")  # reading its files is not counted

@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.request_bodies import RequestBodies
+
 from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.run.play import PlayedEpisode
-from resources.endpoints.profiles import Profile
-from resources.endpoints.request_bodies import RequestBodies
 
 Chain = Sequence[dict[str, Any]]
 """Request bodies, each of which is sent after the answer to the one before."""

@@ -16,17 +16,17 @@ from typing import Any, TypeVar
 
 import dagster as dg
 from dagster._config.pythonic_config.resource import ConfigurableResourceFactoryResourceDefinition
+from memflow.resources.data.library import CHECKSUMS, Library
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.models import Models
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings
+from memflow.resources.vllm_servers.servers import VllmServers
 from pydantic import Field
 from sqlalchemy.engine import make_url
 
 from memflow.errors import MemflowError
-from resources.data.library import CHECKSUMS, Library
-from resources.lake.lake import Lake
-from resources.ledger.sql_ledger import SqlLedger
-from resources.models.models import Models
-from resources.publishing.warehouse import Warehouse
-from resources.settings.settings import Settings
-from resources.vllm_servers.servers import VllmServers
 
 LEDGER_VARIABLE = "MEMFLOW_LEDGER"
 T = TypeVar("T")

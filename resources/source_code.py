@@ -14,10 +14,11 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from memflow.resources.files.file_cache import FileCache, FileState
+
 import memflow
 from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
-from resources.files.file_cache import FileCache, FileState
 
 TEXTS = (".md", ".yaml")
 """Files that count as text: prompts, personas, reference values."""

@@ -9,6 +9,15 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
+from memflow.resources.data.library import Library
+from memflow.resources.indexes.lance import searchable
+from memflow.resources.indexes.search import check_stored_embedder
+from memflow.resources.lake.lake import Lake
+from memflow.resources.metric_backends.backends import build_metric_backends
+from memflow.resources.models.chats import Chats
+from memflow.resources.models.models import Models
+from memflow.resources.settings.settings import Settings
+
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
@@ -17,14 +26,6 @@ from memflow.records import Record
 from memflow.repeats import plain_name, shares, source_of
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
-from resources.data.library import Library
-from resources.indexes.lance import searchable
-from resources.indexes.search import check_stored_embedder
-from resources.lake.lake import Lake
-from resources.metric_backends.backends import build_metric_backends
-from resources.models.chats import Chats
-from resources.models.models import Models
-from resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from memflow.resources.data.downloads.record import read_records
+from memflow.resources.lake.damage import rebuild_command
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.versions import kept_files
+from memflow.resources.publishing.score_cache import NAME as SCORES
+from memflow.resources.settings.settings import Settings
+
 from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
 from memflow.records import TABLES
-from resources.data.downloads.record import read_records
-from resources.lake.damage import rebuild_command
-from resources.lake.lake import Lake
-from resources.lake.versions import kept_files
-from resources.publishing.score_cache import NAME as SCORES
-from resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def _kept_versions(lake: Lake) -> Iterator[Damage]:
 
 
 def _ledger(settings: Settings, whole: bool) -> Iterator[Damage]:
-    from resources.ledger.damage import ledger_damage  # noqa: PLC0415  (0.2 s, which a look at the lake saves)
+    from memflow.resources.ledger.damage import ledger_damage  # noqa: PLC0415  (0.2 s, which a look at the lake saves)
 
     for sentence in ledger_damage(settings.ledger_url, whole=whole):
         yield Damage("ledger", "the ledger", sentence, f"{sentence[0].upper()}{sentence[1:]}")
@@ -84,7 +85,7 @@ def _database(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:
     if not path.exists():
         reason = "it is missing" if "all" in lake.partitions("score.leaderboard") else None
     elif whole:
-        from resources.publishing.database import database_damage  # noqa: PLC0415  (only where all is read)
+        from memflow.resources.publishing.database import database_damage  # noqa: PLC0415  (only where all is read)
 
         reason = database_damage(path)
     if reason is not None:

@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources import source_code
 from profiles import load_profile
-
-from resources import source_code
 
 load_profile()
 

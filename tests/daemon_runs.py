@@ -14,7 +14,7 @@ from dagster._core.test_utils import create_run_for_test
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
 LOCAL = ManagedGrpcPythonEnvCodeLocationOrigin(
-    LoadableTargetOrigin(module_name="assets.definitions"), "memflow"
+    LoadableTargetOrigin(module_name="memflow.assets.definitions"), "memflow"
 )
 SERVED = GrpcServerCodeLocationOrigin("code", port=4000, location_name="memflow")
 POOL = "endpoint"

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from memflow.resources.data.library import Library
+
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark, States
 from memflow.benchmarks.domains import Domain
@@ -13,7 +15,6 @@ from memflow.records import FeedbackRound, Probe, Turn
 from memflow.run.context import STATES
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
 from memflow.run.handlers import handlers
-from resources.data.library import Library
 
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 

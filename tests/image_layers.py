@@ -24,7 +24,7 @@ FOLDERS = ("/opt", "/var")
 LAST = (
     "memflow --help",
     # The image's own instance is in PostgreSQL.
-    'DAGSTER_HOME="$MEMFLOW_HOME" dagster definitions validate --module-name assets.definitions',
+    'DAGSTER_HOME="$MEMFLOW_HOME" dagster definitions validate --module-name memflow.assets.definitions',
 )
 CLUSTER = "python -c 'import dagster_k8s, dagster_ray, obstore, ray'"
 

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from resources.memory_servers.connection import ServerConnection
-from resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
+from memflow.resources.memory_servers.connection import ServerConnection
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 
 CAN = {
     "as_of": "writes",

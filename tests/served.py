@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from resources.process import default_signals
+from memflow.resources.process import default_signals
 
 ROOT = Path(__file__).parents[1]
 QUERIES = Path(__file__).with_suffix(".graphql")

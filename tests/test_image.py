@@ -37,7 +37,7 @@ def test_everything_but_the_commands_of_the_dockerfile_works(
     settings = yaml.safe_load((tmp_path / "opt/dagster/dagster.yaml").read_text(encoding="utf-8"))
     assert "postgres" in settings["storage"]
     assert commands[0] == "pip install --require-hashes -r requirements.lock"
-    assert 'python -m resources.runs.webserver "$@"' in commands[1], (
+    assert 'python -m memflow.resources.runs.webserver "$@"' in commands[1], (
         "charts start `dagster-webserver` by name"
     )
 

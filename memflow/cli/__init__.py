@@ -93,7 +93,7 @@ class _Commands(LazyGroup):
 def _sentence(wrong: Exception) -> str | None:
     """Return the sentence of an error that a user can fix; None for another."""
     if isinstance(wrong, OSError):
-        from resources.files.disks import os_fault
+        from memflow.resources.files.disks import os_fault
 
         return os_fault(wrong, Path(wrong.filename if isinstance(wrong.filename, str) else "the home folder"))
     return str(wrong) if isinstance(wrong, MemflowError) else None

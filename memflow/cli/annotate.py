@@ -13,8 +13,8 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.annotation.kind import DomainTables
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 annotate = typer.Typer(
     no_args_is_help=True,
@@ -58,7 +58,7 @@ def sample(
     from memflow.annotation.kinds import kind_of
     from memflow.annotation.page import page_of
     from memflow.annotation.sheet import KEY, PAGE, write_sheet
-    from resources.lake.lake import Lake
+    from memflow.resources.lake.lake import Lake
 
     settings = front_of(ctx).load()
     chosen = kind_of(settings.domain(domain).benchmark, kind)

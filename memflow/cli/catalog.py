@@ -13,7 +13,7 @@ from memflow.cli.output import Format, FormatOption, Text, answer, heading, mess
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
-    from resources.data.library import Library
+    from memflow.resources.data.library import Library
 
 
 def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
@@ -23,7 +23,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     parameters of each domain, and its samples in memflow.toml or in earlier runs.
     """
     from memflow.benchmarks import registry
-    from resources.runs.added_partitions import with_added_partitions
+    from memflow.resources.runs.added_partitions import with_added_partitions
 
     settings = front_of(ctx).load()
     problems = registry.problems()
@@ -86,7 +86,7 @@ def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
-    from resources.data.library import Library
+    from memflow.resources.data.library import Library
 
     settings = front_of(ctx).load()
     library = Library(settings.data, settings.datasets)

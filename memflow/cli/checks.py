@@ -21,8 +21,8 @@ from memflow.errors import BadInput, MemflowError
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 Target = tuple[str, str]
 """A table and a partition."""
@@ -75,8 +75,8 @@ def checks(
 
     The exit code is 1 if a rule failed whose failure is an error, or if a partition could not be checked.
     """
-    from resources.lake.lake import Lake
-    from resources.validation.gx import SUITES, page_path
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.validation.gx import SUITES, page_path
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)
@@ -138,8 +138,8 @@ def _summaries(
 
     With `docs`, also validate the suites of Great Expectations, and write a page for each validated partition.
     """
-    from resources.validation.checks import Scope, check_partition
-    from resources.validation.gx import SUITES, validate_suite
+    from memflow.resources.validation.checks import Scope, check_partition
+    from memflow.resources.validation.gx import SUITES, validate_suite
 
     found: dict[Target, list[tuple[str, RuleResult]]] = {}
     unchecked: list[str] = []

@@ -21,8 +21,8 @@ from memflow.scoring.judges import STANDARD
 if TYPE_CHECKING:
     from memflow.cli.comparison_text import DomainComparison
     from memflow.cli.operands import Stored
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 ALL = "all"
 

@@ -14,7 +14,7 @@ from memflow.cli.own_data import check_files, is_path
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.data.data_check import DataCheck
+    from memflow.resources.data.data_check import DataCheck
 
 STATES = {
     "valid": ("valid", "green"),
@@ -41,8 +41,8 @@ def check(
     data set and its known defects. Of files of own dialogues, it lists every problem with its line and field; any
     problem gives the exit code 1.
     """
-    from resources.data.data_check import check_dataset
-    from resources.data.library import Library
+    from memflow.resources.data.data_check import check_dataset
+    from memflow.resources.data.library import Library
 
     settings = front_of(ctx).load()
     files = [name for name in names or () if name not in settings.datasets and is_path(name)]

@@ -13,9 +13,9 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
-    from resources.data.downloads.record import DownloadRecord
-    from resources.data.library import Library
-    from resources.settings.settings import Settings
+    from memflow.resources.data.downloads.record import DownloadRecord
+    from memflow.resources.data.library import Library
+    from memflow.resources.settings.settings import Settings
 
 MOST_FILES = 20
 """Files that the text lists; JSON lists all."""
@@ -38,7 +38,7 @@ def get(
     Files are compared with their published checksums; without a known checksum, the checksum is recorded on the first
     download. Nothing is downloaded by any other command.
     """
-    from resources.data.library import Library
+    from memflow.resources.data.library import Library
 
     settings = front_of(ctx).load()
     library = Library(settings.data, settings.datasets)
@@ -109,7 +109,7 @@ def _download(
 
     Raises DownloadFailed; BadInput if nobody can answer the question; typer.Exit if the user declines.
     """
-    from resources.data.downloads.get import download, plan_download
+    from memflow.resources.data.downloads.get import download, plan_download
 
     for dataset in datasets:
         assert dataset.download is not None

@@ -28,13 +28,13 @@ def dev(
     The UI and the daemon load the code location `memflow`. Each is started again when it ends. Runs and backfills of a
     `memflow dev` that was stopped or killed continue. Requests of foreign web pages are refused.
     """
-    from resources.dagster_version import require_dagster
+    from memflow.resources.dagster_version import require_dagster
 
     require_dagster()
-    from resources.instance.instance import dagster_home, recover_runs, workspace_file
-    from resources.runs.dev_programs import Program, hold_home, require_free_port, supervise
-    from resources.runs.owner_requests import HOSTS_VARIABLE
-    from resources.vllm_servers.started import hold_lease
+    from memflow.resources.instance.instance import dagster_home, recover_runs, workspace_file
+    from memflow.resources.runs.dev_programs import Program, hold_home, require_free_port, supervise
+    from memflow.resources.runs.owner_requests import HOSTS_VARIABLE
+    from memflow.resources.vllm_servers.started import hold_lease
 
     front = front_of(ctx)
     settings = front.load()
@@ -57,7 +57,7 @@ def dev(
         typer.echo(sentence, err=True)
 
     programs = [
-        Program("webserver", ["resources.runs.webserver", *workspace, "-h", host, "-p", str(port)]),
+        Program("webserver", ["memflow.resources.runs.webserver", *workspace, "-h", host, "-p", str(port)]),
         Program("daemon", ["dagster._daemon", "run", *workspace], before_start=requeue),
     ]
     with hold_home(folder, f"http://{host}:{port}"):

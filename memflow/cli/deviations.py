@@ -18,8 +18,8 @@ from memflow.errors import BadInput
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
     from memflow.benchmarks.protocol import ProtocolPoint
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 VERDICTS = "score.verdicts"
 DomainArgument = Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain (`memflow domains`).")]
@@ -38,7 +38,7 @@ def deviations(
     protocol profile.
     """
     from memflow.benchmarks import registry
-    from resources.settings.prompt_folders import activate_prompts
+    from memflow.resources.settings.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
     activate_prompts(settings)
@@ -87,7 +87,7 @@ def _values(
     settings: "Settings", lake: "Lake", domain: "Domain", assistants: Sequence[str] | None
 ) -> tuple[Mapping[str, Mapping[str, Any]], bool]:
     """Return the values of the protocol points by assistant, and whether these are values of stored runs."""
-    from resources.settings.protocol_values import protocol_values, stored_values
+    from memflow.resources.settings.protocol_values import protocol_values, stored_values
 
     names = assistants_of(lake, VERDICTS, domain.name)
     stored = {name: values for name in names if (values := stored_values(lake, domain, name)) is not None}

@@ -11,18 +11,18 @@ from typing import Any
 
 import dagster as dg
 
-from assets.definitions import build_defs
-from assets.fingerprints import Fingerprints
-from assets.models import observations
-from assets.partitions import pair
+from memflow.assets.definitions import build_defs
+from memflow.assets.fingerprints import Fingerprints
+from memflow.assets.models import observations
+from memflow.assets.partitions import pair
 from memflow.cli.planned_runs import PlannedRun
 from memflow.pipeline import JOBS, RETRIEVAL_JOB
-from resources.configurable import open_resources
-from resources.files.disks import require_writable
-from resources.instance.instance import OpenInstance, open_instance, require_own_runs
-from resources.models.chats import Watch
-from resources.models.models import Models
-from resources.settings.settings import Settings
+from memflow.resources.configurable import open_resources
+from memflow.resources.files.disks import require_writable
+from memflow.resources.instance.instance import OpenInstance, open_instance, require_own_runs
+from memflow.resources.models.chats import Watch
+from memflow.resources.models.models import Models
+from memflow.resources.settings.settings import Settings
 
 QUIET = {"console": {"config": {"log_level": "CRITICAL"}}}
 

@@ -44,8 +44,8 @@ def verdicts(
 
     from memflow.benchmarks import registry
     from memflow.cli.operands import parse_operand, read_operands
+    from memflow.resources.publishing.comparisons import VERDICTS
     from memflow.scoring.verdict_file import verdict_text
-    from resources.publishing.comparisons import VERDICTS
 
     operand = replace(parse_operand(assistant), domain=domain)
     [[stored]] = read_operands(front_of(ctx).lake(), [operand])

@@ -15,8 +15,8 @@ from memflow.cli.stored_names import check_played
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
+    from memflow.resources.lake.lake import Lake
     from memflow.run.recording import RecordedRun, Source
-    from resources.lake.lake import Lake
 
 PLAYED = "memory.transcripts"
 
@@ -35,8 +35,8 @@ def transcript(
 
     One message per line, after a header with the speakers, the models and the source data.
     """
+    from memflow.resources.lake.lake import Lake
     from memflow.run.recording import read, recording_text
-    from resources.lake.lake import Lake
 
     settings = front_of(ctx).load()
     lake = Lake(settings.lake_root)

@@ -18,9 +18,9 @@ from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
     from memflow.benchmarks.training import Lora, TrainingSet
-    from resources.settings.settings import Settings
-    from resources.training.adapter import Manifest
-    from resources.training.trainer import Job
+    from memflow.resources.settings.settings import Settings
+    from memflow.resources.training.adapter import Manifest
+    from memflow.resources.training.trainer import Job
 
 _HOW = "How it is trained"
 OWN = ("kind", "model", "url", "revision", "adapter")
@@ -76,8 +76,8 @@ def finetune(
     from memflow.benchmarks import registry
     from memflow.benchmarks.capabilities import AdapterTraining
     from memflow.benchmarks.training import Lora
-    from resources.lake.lake import Lake
-    from resources.settings.prompt_folders import activate_prompts
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
     activate_prompts(settings)
@@ -128,7 +128,7 @@ def finetune(
 
 
 def _job(settings: "Settings", domain: str, model: str, learned: "TrainingSet", how: "Lora") -> "Job":
-    from resources.training.trainer import Job
+    from memflow.resources.training.trainer import Job
 
     base = settings.model(model)
     if base.kind == "scripted" or base.adapter:
@@ -155,8 +155,8 @@ def _job(settings: "Settings", domain: str, model: str, learned: "TrainingSet", 
 
 def _train(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manifest":
     """Return the manifest of the adapter in the folder `place`; train the adapter if the folder has none."""
-    from resources.training.adapter import MANIFEST, input_fingerprint, read_manifest
-    from resources.training.trainer import Trainer
+    from memflow.resources.training.adapter import MANIFEST, input_fingerprint, read_manifest
+    from memflow.resources.training.trainer import Trainer
 
     if (place / MANIFEST).is_file():
         present = read_manifest(place)
@@ -189,7 +189,7 @@ def _name(place: Path) -> str:
 
 def _lines(settings: "Settings", model: str, place: Path, manifest: "Manifest") -> list[str]:
     """Return the memflow.toml lines that declare the adapter as a model with the settings of its base model."""
-    from resources.endpoints.profiles import profile_lines, toml_value
+    from memflow.resources.endpoints.profiles import profile_lines, toml_value
 
     base = settings.model(model)
     own = {"kind": "vllm", "model": manifest.base, "adapter": str(place), "revision": manifest.revision}

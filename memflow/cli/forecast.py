@@ -5,7 +5,7 @@ memflow/run/dry_run.py counts requests; plan.py computes prices and prints. Noth
 
 from dataclasses import dataclass, field
 
-from assets.fingerprints import Fingerprints
+from memflow.assets.fingerprints import Fingerprints
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.cli.output import terminal_console
@@ -13,9 +13,9 @@ from memflow.cli.selection import Selection
 from memflow.errors import MemflowError
 from memflow.records import is_failed_reply
 from memflow.repeats import memory_name
+from memflow.resources.settings.settings import Settings
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile, StepForecast
 from memflow.run.handlers import handlers
-from resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

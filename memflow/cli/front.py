@@ -9,8 +9,8 @@ import typer
 from memflow.cli.moments import lake_as_of
 
 if TYPE_CHECKING:
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Front:
 
     def lake(self) -> "Lake":
         """Return the lake of the settings, as of the moment of `--as-of` if given."""
-        from resources.lake.lake import Lake
+        from memflow.resources.lake.lake import Lake
 
         lake = Lake(self.load().lake_root)
         return lake if self.as_of is None else lake_as_of(lake, self.as_of)
 
     def load(self, **over: Any) -> "Settings":
         """Return the settings, with the values in `over` replaced. Raises BadSettings for invalid settings."""
-        from resources.settings.settings import load
+        from memflow.resources.settings.settings import load
 
         if self.home is not None:
             over["home"] = self.home

@@ -19,9 +19,9 @@ from memflow.scoring.verdict_file import SUFFIX, Evaluated, VerdictFile, parse_v
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
     from memflow.scoring.measures import Measure
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
 
 COMPARABLE = ("simulator", "annotators", "backbone", "judge", "parameters", "data")
 """The inputs of verdicts that must be equal. The others, such as the memory, may be what is tested."""

@@ -15,7 +15,7 @@ from memflow.errors import BadSettings, MemflowError, MissingData
 from memflow.repeats import memory_name
 
 if TYPE_CHECKING:
-    from resources.settings.settings import Settings
+    from memflow.resources.settings.settings import Settings
 
 
 def examine(front: Front, *, full: bool = False) -> list[Finding]:
@@ -25,7 +25,7 @@ def examine(front: Front, *, full: bool = False) -> list[Finding]:
     """
     from memflow.cli.model_health import embedder_finding, model_finding
     from memflow.cli.stored_health import stored_findings
-    from resources.files.lake_format import OtherVersion
+    from memflow.resources.files.lake_format import OtherVersion
 
     file = front.settings or Path(os.environ.get("MEMFLOW_SETTINGS", "memflow.toml"))
     try:
@@ -60,7 +60,7 @@ def _home(home: Path) -> Finding:
 
 def _data(settings: "Settings") -> Iterator[Finding]:
     from memflow.benchmarks.datasets import how_to_get
-    from resources.data.library import Library
+    from memflow.resources.data.library import Library
 
     if settings.data.is_dir():
         yield Finding("data folder", "ok", str(settings.data))
@@ -89,7 +89,7 @@ def _data(settings: "Settings") -> Iterator[Finding]:
 
 
 def _prompts(settings: "Settings") -> Iterator[Finding]:
-    from resources.settings.prompt_folders import usable_prompts
+    from memflow.resources.settings.prompt_folders import usable_prompts
 
     if settings.prompts is not None:
         fix = "Fix the files: `memflow prompts check` lists every problem."
@@ -134,7 +134,7 @@ def _server(settings: "Settings", name: str) -> str:
 
     Raises BadSettings for a command that cannot be started, and the errors of `greet`.
     """
-    from resources.memory_servers.declaration import check_command, greet
+    from memflow.resources.memory_servers.declaration import check_command, greet
 
     own = settings.memories[name]
     if not own.command:

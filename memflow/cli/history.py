@@ -12,7 +12,7 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.records import PublishedScore
-    from resources.lake.lake import Lake
+    from memflow.resources.lake.lake import Lake
 
 NUMBERS = ("no.", "score", "95 % interval")
 OPTIONAL = ("run", "judge", "model", "label", "metric", "95 % interval")
@@ -99,7 +99,7 @@ def _row(lake: "Lake", result: "list[PublishedScore]", is_newest: bool) -> dict[
 def _state(lake: "Lake", score: "PublishedScore", is_newest: bool) -> str:
     """Return whether the verdicts behind a published score are current, kept, removed or gone."""
     from memflow.pipeline import partition_key
-    from resources.lake.past import PastLake
+    from memflow.resources.lake.past import PastLake
 
     if score.removed or is_newest:
         return "gone" if score.removed else "current"

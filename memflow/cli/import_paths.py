@@ -9,7 +9,7 @@ from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
     from memflow.memories.user_memories import UserMemory
-    from resources.settings.settings import Settings
+    from memflow.resources.settings.settings import Settings
 
 
 def own_memories(settings: "Settings", named: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -71,11 +71,11 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
         ] = False,
         form: FormatOption = Format.text,
     ) -> None:
-        from assets.imports import store_results
+        from memflow.assets.imports import store_results
         from memflow.cli.pipeline import Silent, run_pipeline
         from memflow.cli.planned_runs import RunRequest
-        from resources.imported_judgments import judge_imported
-        from resources.runs.added_partitions import add_partitions, with_added_partitions
+        from memflow.resources.imported_judgments import judge_imported
+        from memflow.resources.runs.added_partitions import add_partitions, with_added_partitions
 
         settings = front_of(ctx).load()
         of = settings.domain(domain)

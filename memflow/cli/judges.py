@@ -52,9 +52,9 @@ def check(
     from memflow.judges.catalog import all_cases
     from memflow.judges.injection_test import run_injection_test
     from memflow.judges.injections import injections
-    from resources.ledger.sql_ledger import SqlLedger
-    from resources.models.models import Models
-    from resources.settings.prompt_folders import activate_prompts
+    from memflow.resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.models.models import Models
+    from memflow.resources.settings.prompt_folders import activate_prompts
 
     settings = front_of(ctx).load()
     activate_prompts(settings)

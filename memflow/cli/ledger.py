@@ -12,7 +12,7 @@ from memflow.cli.output import Format, FormatOption, answer, message, note, tabl
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
-    from resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.ledger.sql_ledger import SqlLedger
 
 ledger = typer.Typer(
     no_args_is_help=True,
@@ -36,7 +36,7 @@ def stats(ctx: typer.Context, form: FormatOption = Format.text) -> None:
 
     Bytes count the stored messages and answers. Failed requests have no tokens. `memflow show usage` has their cost.
     """
-    from resources.ledger.maintenance import disk_bytes, groups
+    from memflow.resources.ledger.maintenance import disk_bytes, groups
 
     with _ledger(ctx) as opened, opened.connect() as connection:
         rows = [
@@ -89,8 +89,8 @@ def forget(
     `memflow show usage` still counts what the deleted answers cost.
     """
     from memflow.chat.budget import Prices
-    from resources.ledger.maintenance import CompletionFilter, forgettable
-    from resources.ledger.maintenance import forget as delete
+    from memflow.resources.ledger.maintenance import CompletionFilter, forgettable
+    from memflow.resources.ledger.maintenance import forget as delete
 
     retried = kind is AnswerKind.retried
     chosen = CompletionFilter(model, prompt, run, kind.value if kind and not retried else "", digest, retried)
@@ -128,8 +128,8 @@ def forget(
 @contextmanager
 def _ledger(ctx: typer.Context) -> Iterator["SqlLedger"]:
     """Open the ledger of the settings. Raises BadSettings if it does not exist."""
-    from resources.files.sqlite_urls import sqlite_path
-    from resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.files.sqlite_urls import sqlite_path
+    from memflow.resources.ledger.sql_ledger import SqlLedger
 
     url = front_of(ctx).load().ledger_url
     path = sqlite_path(url)

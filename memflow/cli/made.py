@@ -12,8 +12,8 @@ from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading,
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 LONGEST = 120
 WHAT = {
@@ -51,7 +51,7 @@ def made(
 
 def share_made(settings: "Settings", lake: "Lake") -> list[dict[str, Any]]:
     """Return the number of rows and of quarantined rows by table and domain, with the most frequent reasons."""
-    from resources.publishing.warehouse import Warehouse
+    from memflow.resources.publishing.warehouse import Warehouse
 
     return list(Warehouse(lake, settings.warehouse_path).query("made"))
 

@@ -18,8 +18,8 @@ from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
     from memflow.memories.entries import Item
+    from memflow.resources.lake.lake import Lake
     from memflow.run.answer import EpisodeHistory
-    from resources.lake.lake import Lake
 
 FIRST_SOURCES, LONGEST_SOURCES = 3, 48
 COLUMNS = ("entry_id", "kind", "text", "sources", "since", "until", "role", "previous")

@@ -15,9 +15,9 @@ from memflow.cli.output import Format, FormatOption, Text, answer, note, table
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
-    from resources.memory_servers.check_lines import CheckLine
-    from resources.settings.own_sections import OwnMemory
-    from resources.settings.settings import Settings
+    from memflow.resources.memory_servers.check_lines import CheckLine
+    from memflow.resources.settings.own_sections import OwnMemory
+    from memflow.resources.settings.settings import Settings
 
 SERVER = "server"
 """The name of a memory server that is given as a command."""
@@ -67,7 +67,7 @@ def check(
 
 def _server(settings: "Settings", words: Sequence[str]) -> "tuple[str, OwnMemory | None]":
     """Return the name and the declaration of a memory server; None for a memory in Python."""
-    from resources.settings.own_sections import OwnMemory
+    from memflow.resources.settings.own_sections import OwnMemory
 
     [first, *more] = words
     if not more and first in settings.memories:
@@ -84,8 +84,8 @@ def _server(settings: "Settings", words: Sequence[str]) -> "tuple[str, OwnMemory
 def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[CheckLine]":
     import tempfile
 
-    from resources.memory_servers.declaration import check_command, open_server
-    from resources.memory_servers.server_checks import ServerChecks
+    from memflow.resources.memory_servers.declaration import check_command, open_server
+    from memflow.resources.memory_servers.server_checks import ServerChecks
 
     if own.command and (wrong := check_command(name, own)):
         raise BadSettings(wrong.replace(f"`command` of [memories.{SERVER}]", "the command"))
@@ -103,9 +103,9 @@ def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[Ch
 
 def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "list[CheckLine]":
     """Check a memory server of the settings with the models that it is given, and store the result."""
-    from resources.ledger.sql_ledger import SqlLedger
-    from resources.models.memory_check import check_memory_server
-    from resources.models.models import Models
+    from memflow.resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.models.memory_check import check_memory_server
+    from memflow.resources.models.models import Models
 
     settings.home.mkdir(parents=True, exist_ok=True)
     with Models(settings, SqlLedger(settings.ledger_url), budget) as models:
@@ -115,11 +115,11 @@ def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "
 def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine]":
     from memflow.chat.ledger import RequestContext
     from memflow.memories.registry import find
-    from resources.ledger.sql_ledger import SqlLedger
-    from resources.memory_servers.python_checks import PythonChecks
-    from resources.models.models import Models
-    from resources.settings.own_sections import OwnMemory
-    from resources.settings.prompt_folders import activate_prompts
+    from memflow.resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.memory_servers.python_checks import PythonChecks
+    from memflow.resources.models.models import Models
+    from memflow.resources.settings.own_sections import OwnMemory
+    from memflow.resources.settings.prompt_folders import activate_prompts
 
     known, [name] = own_of(settings, words)
     memory = find(name, known)

@@ -11,9 +11,9 @@ from memflow.cli.finding import PATIENCE, Finding, checked
 from memflow.errors import BadSettings, MissingData
 
 if TYPE_CHECKING:
-    from resources.endpoints.profiles import Profile
-    from resources.settings.chat_models import Model
-    from resources.settings.settings import Settings
+    from memflow.resources.endpoints.profiles import Profile
+    from memflow.resources.settings.chat_models import Model
+    from memflow.resources.settings.settings import Settings
 
 SERVED = "Start an OpenAI-compatible server with the model, or fix `url`, `model` or `key_variable` in memflow.toml."
 
@@ -34,7 +34,7 @@ def model_finding(name: str, model: "Model") -> Finding:
 
 def embedder_finding(settings: "Settings") -> Finding:
     """Return whether the embedder of the settings can be used."""
-    from resources.endpoints.profiles import Profile
+    from memflow.resources.endpoints.profiles import Profile
 
     embedder = settings.embedder
     if embedder.kind == "endpoint":
@@ -58,8 +58,8 @@ def embedder_finding(settings: "Settings") -> Finding:
 
 def _served(url: str, model: str, key_variable: str, profile: "Profile") -> str:
     """Return the model and the address that serves it. Raises BadSettings if its list of models lacks the model."""
-    from resources.endpoints.endpoint import Endpoint
-    from resources.endpoints.model_list import read_model_names
+    from memflow.resources.endpoints.endpoint import Endpoint
+    from memflow.resources.endpoints.model_list import read_model_names
 
     endpoint = Endpoint(url, key_variable, profile, timeout=PATIENCE, tries=1)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
-    from resources.settings.sections import Embedder
+    from memflow.resources.settings.sections import Embedder
 
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
@@ -15,8 +15,8 @@ def model_settings(
     model: str | None, url: str | None, preset: str | None, judge: str | None
 ) -> dict[str, Any]:
     """Return the `models` and `roles` settings of the options --model, --url, --preset and --judge."""
-    from resources.endpoints.addresses import check_address
-    from resources.settings.chat_models import command_line_name
+    from memflow.resources.endpoints.addresses import check_address
+    from memflow.resources.settings.chat_models import command_line_name
 
     over: dict[str, Any] = {}
     if url and not model:
@@ -42,7 +42,7 @@ def embedder_settings(
     configured: "Embedder", name: str | None, address: str | None, url: str | None
 ) -> dict[str, Any]:
     """Return the `embedder` setting that --embedder and --embedder-url set; `url` is the chat model's address."""
-    from resources.endpoints.addresses import check_address
+    from memflow.resources.endpoints.addresses import check_address
 
     if not name:
         raise BadSettings("--embedder-url is given without a model. Add --embedder with the model's name.")

@@ -10,8 +10,8 @@ from memflow.cli.output import Format, FormatOption, Text, answer, heading, note
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.settings.chat_models import Model
-    from resources.settings.settings import Settings
+    from memflow.resources.settings.chat_models import Model
+    from memflow.resources.settings.settings import Settings
 
 models = typer.Typer(invoke_without_command=True)
 
@@ -50,7 +50,7 @@ _COLUMNS = ("model", "served as", "address", "roles", "preset", "changed fields"
 
 
 def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
-    from resources.endpoints.profiles import changed_fields
+    from memflow.resources.endpoints.profiles import changed_fields
 
     roles = [role for role, chosen in settings.roles.assigned() if chosen == name]
     roles += [f"judge of {domain}" for domain in settings.judges if name in settings.judges_of(domain)]
@@ -79,9 +79,9 @@ def check(
 
     Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
     """
-    from resources.endpoints.model_check import ModelCheck
-    from resources.endpoints.model_check_requests import requests_to
-    from resources.endpoints.profile_proposal import propose
+    from memflow.resources.endpoints.model_check import ModelCheck
+    from memflow.resources.endpoints.model_check_requests import requests_to
+    from memflow.resources.endpoints.profile_proposal import propose
 
     model = front_of(ctx).load().model(name)
     if model.kind != "endpoint":

@@ -11,8 +11,8 @@ from typer.core import TyperCommand
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.lake.lake import Lake
-    from resources.lake.versions import Version
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.lake.versions import Version
 
 BEFORE = "before "
 FORMS = (
@@ -48,7 +48,7 @@ def _choose(ctx: typer.Context, value: str | None) -> None:
 
 def lake_as_of(lake: "Lake", text: str) -> "Lake":
     """Return the lake as of a moment given as text. Raises BadInput for an unknown form or a moment before all data."""
-    from resources.lake.past import PastLake
+    from memflow.resources.lake.past import PastLake
 
     moment = parse_moment(lake, text)
     found = list(_versions(lake))

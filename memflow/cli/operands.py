@@ -14,9 +14,9 @@ from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.benchmarks.api import Benchmark
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.publishing.comparisons import VerdictSource
     from memflow.scoring.measures import VerdictValues
-    from resources.lake.lake import Lake
-    from resources.publishing.comparisons import VerdictSource
 
 SETTINGS = {
     "model": "model",
@@ -79,7 +79,7 @@ def read_operands(
     Operands without a domain are read in each of `domains`, by default in all where all of them have verdicts. Raises
     BadInput with similar names for an unknown domain or assistant, and for an operand without verdicts at its moment.
     """
-    from resources.publishing.comparisons import VERDICTS
+    from memflow.resources.publishing.comparisons import VERDICTS
 
     stored: dict[str, set[str]] = {}
     for partition in lake.partitions(VERDICTS):
@@ -107,9 +107,9 @@ def read_operands(
 
 def _read(lake: "Lake", operand: Operand, domain: str) -> Stored:
     """Return an operand's verdicts in a domain. Raises BadInput if there are none at its moment."""
-    from resources.lake.past import PastLake
-    from resources.publishing.comparisons import PROBES, VERDICTS, VerdictSource, valid_test_probes
-    from resources.publishing.health import stored_health
+    from memflow.resources.lake.past import PastLake
+    from memflow.resources.publishing.comparisons import PROBES, VERDICTS, VerdictSource, valid_test_probes
+    from memflow.resources.publishing.health import stored_health
 
     view = PastLake(lake, parse_moment(lake, operand.moment)) if operand.moment else lake
     partition = f"{domain}/{operand.assistant}"
@@ -139,10 +139,10 @@ def values_of(stored: Sequence[Stored], benchmark: "Benchmark", probes: Sequence
     These are the memory `oracle` with the same model, or everyone in the same domain at the same moment where the
     benchmark scores them together; of a repeat, those of the same repeat. Faulty ones have no part.
     """
+    from memflow.resources.lake.partition_catalog import PartitionCatalog
+    from memflow.resources.publishing.comparisons import PROBES, VERDICTS, current_assistants, verdict_values
+    from memflow.resources.publishing.health import stored_health
     from memflow.scoring.leaderboard import bound
-    from resources.lake.partition_catalog import PartitionCatalog
-    from resources.publishing.comparisons import PROBES, VERDICTS, current_assistants, verdict_values
-    from resources.publishing.health import stored_health
 
     names = [operand.label for operand, _, _ in stored]
     sources = [source for _, source, _ in stored]
@@ -197,7 +197,7 @@ def differing_settings(operands: Sequence[Stored]) -> list[str]:
 
 def missing_reasons(stored: Stored, metric: str, limit: int = 3) -> list[tuple[str, int]]:
     """Return the most frequent reasons why verdicts of a metric have no value, with their numbers."""
-    from resources.publishing.comparisons import VERDICTS
+    from memflow.resources.publishing.comparisons import VERDICTS
 
     key = f"{stored.source.domain}/{stored.source.assistant}"
     rows = stored.source.lake.columns(VERDICTS, key, ("metric", "variant", "value", "reason"))

@@ -86,7 +86,7 @@ def _inspected(paths: Sequence[Path]) -> "InspectedFiles":
 
 def _settings(name: str, data: Sequence[Path], found: "InspectedFiles", folder: Path) -> str:
     """Return the example settings with the domain and its data set. Paths below the folder are relative to it."""
-    from resources.settings.settings import example
+    from memflow.resources.settings.settings import example
 
     benchmark, own = registry.own_files()
     text, replaced = _DOMAINS.subn(lambda _: f"domains = [{json.dumps(name)}]", example(), count=1)

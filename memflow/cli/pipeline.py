@@ -15,22 +15,22 @@ from functools import cache
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from assets.fingerprints import ALL, Fingerprints
+from memflow.assets.fingerprints import ALL, Fingerprints
 from memflow.chat.ledger import RequestContext
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest, failed_requests, plan_runs
 from memflow.errors import MemflowError
 from memflow.records import ACCUMULATED
-from resources.dagster_version import require_dagster
-from resources.files.disks import failed_write
-from resources.publishing.drift import new_drift
-from resources.publishing.leaderboard import damaged_partitions
-from resources.publishing.outputs import restore_outputs
-from resources.runs.process_locks import has_stale_locks
-from resources.settings.settings import Settings
+from memflow.resources.dagster_version import require_dagster
+from memflow.resources.files.disks import failed_write
+from memflow.resources.publishing.drift import new_drift
+from memflow.resources.publishing.leaderboard import damaged_partitions
+from memflow.resources.publishing.outputs import restore_outputs
+from memflow.resources.runs.process_locks import has_stale_locks
+from memflow.resources.settings.settings import Settings
 
 if TYPE_CHECKING:
     from memflow.cli.executor import Executor
-    from resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.ledger.sql_ledger import SqlLedger
 
 DONE, UP_TO_DATE, SKIPPED = "done", "up to date", "skipped, because an input failed"
 INTERRUPT_S = 10.0

@@ -17,8 +17,8 @@ from memflow.records import TABLES
 
 if TYPE_CHECKING:
     from memflow.cli.forecast import Forecast
+    from memflow.resources.settings.settings import Settings
     from memflow.run.dry_run import StepForecast
-    from resources.settings.settings import Settings
 
 LatencyOption = Annotated[
     float, typer.Option("--latency", min=0.0, help="Seconds that each request is assumed to take.")
@@ -46,7 +46,7 @@ def plan(
     """
     # Imported after the selection, so that a misspelled name fails fast.
     from memflow.cli.forecast import forecast
-    from resources.ledger.usage import known_sum
+    from memflow.resources.ledger.usage import known_sum
 
     planned = forecast(selection, latency, force)
     settings = selection.settings
@@ -96,7 +96,7 @@ def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[
 
     A cost is None where a model has no price.
     """
-    from resources.ledger.usage import known_sum
+    from memflow.resources.ledger.usage import known_sum
 
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for step in sorted(steps, key=lambda step: STAGES.index(step.stage)) if "stage" in by else steps:

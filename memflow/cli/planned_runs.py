@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from assets.fingerprints import ALL, Fingerprints
+from memflow.assets.fingerprints import ALL, Fingerprints
 from memflow.benchmarks.datasets import Dataset
 from memflow.errors import MissingData
 from memflow.pipeline import JOBS, WRITERS, Scope, partition_key, tables_of
 from memflow.records import Drift, Score
 from memflow.repeats import plain_name
-from resources.lake.lake import Lake
-from resources.settings.settings import Settings
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

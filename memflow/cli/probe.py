@@ -18,8 +18,8 @@ from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.records import Probe
-    from resources.lake.lake import Lake
-    from resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.ledger.sql_ledger import SqlLedger
 
 LONGEST = 60
 
@@ -45,7 +45,7 @@ def probe(
 
     Without --assistant: the question, and one line per assistant with its reply.
     """
-    from resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.ledger.sql_ledger import SqlLedger
 
     settings, lake = front_of(ctx).load(), front_of(ctx).lake()
     asked = find_probe(lake, probe_id, domain)

@@ -5,7 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from resources.settings.settings import Settings
+    from memflow.resources.settings.settings import Settings
 
 
 def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:

@@ -11,8 +11,8 @@ from memflow.cli.output import Format, FormatOption, answer, note, table, write
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
+    from memflow.resources.settings.settings import Settings
     from memflow.run.prompt_catalog import CatalogPrompt
-    from resources.settings.settings import Settings
 
 prompts = typer.Typer(
     no_args_is_help=True,
@@ -40,7 +40,7 @@ def list_(
     form: FormatOption = Format.text,
 ) -> None:
     """List the prompts: name, roles, fields, output type, and whether a file of yours replaces it."""
-    from resources.settings.prompt_folders import usable_prompts
+    from memflow.resources.settings.prompt_folders import usable_prompts
 
     settings = front_of(ctx).load()
     replaced = usable_prompts(settings)
@@ -102,8 +102,8 @@ def check(
     form: FormatOption = Format.text,
 ) -> None:
     """Check the files of a folder: one line per problem, with the fix. Exit with code 1 if there is a problem."""
+    from memflow.resources.settings.prompt_folders import read_prompts
     from memflow.run.prompt_catalog import prompt_catalog
-    from resources.settings.prompt_folders import read_prompts
 
     settings = front_of(ctx).load()
     folders = folder or settings.prompts

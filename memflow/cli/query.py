@@ -24,7 +24,7 @@ def sql(ctx: typer.Context, statement: StatementArgument, form: FormatOption = F
 
     Tables are stage.name; "SHOW ALL TABLES" lists them with their columns. Nothing can be changed.
     """
-    from resources.publishing.warehouse import Warehouse
+    from memflow.resources.publishing.warehouse import Warehouse
 
     if statement == "-":
         statement = typer.get_text_stream("stdin").read()

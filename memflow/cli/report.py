@@ -18,8 +18,8 @@ from memflow.cli.output import Format, FormatOption, Text, answer, message, note
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
-    from resources.report.export import Report
-    from resources.report.source import ReportOptions
+    from memflow.resources.report.export import Report
+    from memflow.resources.report.source import ReportOptions
 
 FOLDER = "report"
 """The default folder of the report, below the home."""
@@ -57,8 +57,8 @@ def report(
     Files whose results did not change are kept. The report needs no network, and contains no keys, addresses or paths
     of this machine. Texts are subject to the licences of their data sets, which the command names.
     """
-    from resources.report.export import write_single_file
-    from resources.report.source import ReportOptions
+    from memflow.resources.report.export import write_single_file
+    from memflow.resources.report.source import ReportOptions
 
     if example is not None:
         _write_example(example, form)
@@ -109,8 +109,8 @@ def view(
 
     With a folder, open a report that was written before.
     """
-    from resources.report.server import open_browser, report_server
-    from resources.report.source import ReportOptions
+    from memflow.resources.report.server import open_browser, report_server
+    from memflow.resources.report.source import ReportOptions
 
     if folder is None:
         front = front_of(ctx)
@@ -129,7 +129,7 @@ def view(
 
 
 def _write_example(folder: Path, form: Format) -> None:
-    from resources.report.example import write_example
+    from memflow.resources.report.example import write_example
 
     write_example(folder)
     page = (folder / "index.html").absolute()
@@ -137,10 +137,10 @@ def _write_example(folder: Path, form: Format) -> None:
 
 
 def _write(front: Front, options: "ReportOptions", folder: Path) -> "Report":
-    from resources.lake.lake import Lake
-    from resources.ledger.sql_ledger import SqlLedger
-    from resources.report.export import export_report
-    from resources.report.source import ReportSource
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.report.export import export_report
+    from memflow.resources.report.source import ReportSource
 
     settings = front.load()
     lake = Lake(settings.lake_root)

@@ -10,7 +10,7 @@ from memflow.repeats import memory_name
 
 if TYPE_CHECKING:
     from memflow.cli.selection import Selection
-    from resources.settings.settings import Settings
+    from memflow.resources.settings.settings import Settings
 
 
 def memory_servers_of(settings: "Settings", assistants: Iterable[str]) -> list[str]:
@@ -36,9 +36,9 @@ def skip_checks(settings: "Settings") -> "Settings":
 def run_required_checks(selection: "Selection", force: bool, budget: Any) -> None:
     """Check the memory servers that the run plays and that have no passed check. Raises BadSettings for a fault."""
     from memflow.cli.memory_check import check_named_server
-    from resources.memory_servers.declaration import greet, read_hello
-    from resources.memory_servers.server_checks import planned_writes
-    from resources.memory_servers.stored_checks import has_passed
+    from memflow.resources.memory_servers.declaration import greet, read_hello
+    from memflow.resources.memory_servers.server_checks import planned_writes
+    from memflow.resources.memory_servers.stored_checks import has_passed
 
     settings = selection.settings
     for name in dict.fromkeys(_played(selection, force)):
@@ -81,9 +81,9 @@ def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list
 
 def planned_checks(settings: "Settings", assistants: Iterable[str]) -> dict[str, str]:
     """Return the writes of the check of each memory server of assistants that a run would check first, in words."""
-    from resources.memory_servers.declaration import read_hello
-    from resources.memory_servers.server_checks import planned_writes
-    from resources.memory_servers.stored_checks import has_passed
+    from memflow.resources.memory_servers.declaration import read_hello
+    from memflow.resources.memory_servers.server_checks import planned_writes
+    from memflow.resources.memory_servers.stored_checks import has_passed
 
     planned = {}
     for name in memory_servers_of(settings, assistants):
@@ -95,7 +95,7 @@ def planned_checks(settings: "Settings", assistants: Iterable[str]) -> dict[str,
 
 def _played(selection: "Selection", force: bool) -> Iterator[str]:
     """Yield the memory server of each partition that is not up to date."""
-    from assets.fingerprints import Fingerprints
+    from memflow.assets.fingerprints import Fingerprints
 
     settings = selection.settings
     servers = memory_servers_of(settings, selection.assistants)

@@ -59,7 +59,7 @@ def return_freed_memory() -> None:
 
     Arrow uses the system's allocator. It reads the variable when it is imported.
     """
-    from resources.process import limit_free_memory
+    from memflow.resources.process import limit_free_memory
 
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     limit_free_memory()
@@ -91,8 +91,8 @@ def run(
     from memflow.cli.progress import ProgressWatcher
     from memflow.cli.required_checks import run_required_checks, skip_checks
     from memflow.cli.summary import Summary
-    from resources.process import allow_open_files
-    from resources.runs.added_partitions import add_partitions
+    from memflow.resources.process import allow_open_files
+    from memflow.resources.runs.added_partitions import add_partitions
 
     settings = selection.settings
     spending = settings.budget.with_cost(budget).budget()

@@ -44,7 +44,7 @@ def search(
     The search index (LanceDB) is searched, not the memory: what the memory itself recalls may differ. No chat model is
     called; the memory's own embedder embeds the query.
     """
-    from resources.indexes.search import search_entries
+    from memflow.resources.indexes.search import search_entries
 
     front = front_of(ctx)
     over: dict[str, Any] = {}

@@ -16,7 +16,7 @@ from memflow.errors import BadSettings
 from memflow.repeats import MARK, plain_name, with_repeats
 
 if TYPE_CHECKING:
-    from resources.settings.settings import Settings
+    from memflow.resources.settings.settings import Settings
 
 DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
 
@@ -54,7 +54,7 @@ def select(
     Raises BadSettings for an invalid option, for an unusable prompt file, for a missing embedder, and for `previous` in
     a domain without previous states.
     """
-    from resources.settings.prompt_folders import activate_prompts
+    from memflow.resources.settings.prompt_folders import activate_prompts
 
     front = front_of(ctx)
     configured = front.load()

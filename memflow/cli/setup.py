@@ -34,7 +34,7 @@ def init(
 
         init_data(file, data, force, form)
         return
-    from resources.settings.settings import example
+    from memflow.resources.settings.settings import example
 
     write(file, example(), force)
     steps = (

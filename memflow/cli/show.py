@@ -141,7 +141,7 @@ def verdicts(
 
     A verdict without a value has a reason.
     """
-    from resources.publishing.warehouse import Warehouse
+    from memflow.resources.publishing.warehouse import Warehouse
 
     settings, lake = front_of(ctx).load(), front_of(ctx).lake()
     stored = Warehouse(lake, settings.warehouse_path).query(

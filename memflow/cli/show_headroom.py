@@ -14,10 +14,10 @@ from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
     from memflow.scoring.comparison import PairedDifference
     from memflow.scoring.headroom import Headroom
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
 
 ATTRIBUTIONS = "score.attributions"
 RANKINGS = ("memory", "vector", "text", "hybrid", "random")
@@ -49,7 +49,7 @@ def headroom(
     both: without a chat model, at most as many entries and tokens as the memory recalled. Without, what was measured is
     shown.
     """
-    from resources.publishing.headroom import stored_headroom
+    from memflow.resources.publishing.headroom import stored_headroom
 
     front = front_of(ctx)
     settings, lake = front.load(), front.lake()
@@ -83,9 +83,9 @@ def headroom(
 
 def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> None:
     """Materialize score/retrieval of the assistants where it is missing or outdated. Raises BadInput for a failure."""
-    from assets.fingerprints import Fingerprints
+    from memflow.assets.fingerprints import Fingerprints
     from memflow.pipeline import RETRIEVAL_JOB, WRITERS, partition_key
-    from resources.indexes.search import check_stored_embedder
+    from memflow.resources.indexes.search import check_stored_embedder
 
     fingerprints = Fingerprints.of(settings)
     step, stale = WRITERS["score.retrieval"], []
@@ -98,7 +98,7 @@ def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> No
         return
     from memflow.cli.executor import open_executor
     from memflow.cli.planned_runs import PlannedRun
-    from resources.runs.added_partitions import add_partitions
+    from memflow.resources.runs.added_partitions import add_partitions
 
     add_partitions(settings, settings, (domain,), tuple(stale))
     with open_executor(settings, fingerprints, lambda context, done, total: None, None) as executor:

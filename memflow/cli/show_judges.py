@@ -15,8 +15,8 @@ from memflow.labels import score_label
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
+    from memflow.resources.lake.lake import Lake
     from memflow.scoring.judge_agreement import JudgeAgreement, JudgedItem
-    from resources.lake.lake import Lake
 
 JUDGED = {
     "score.verdicts": ("probe_id", "episode_id", "metric", "variant", "value"),

@@ -17,7 +17,7 @@ from memflow.labels import score_label
 if TYPE_CHECKING:
     from memflow.metrics.variance import Component
     from memflow.records import Score
-    from resources.publishing.noise import MetricNoise
+    from memflow.resources.publishing.noise import MetricNoise
 
 NUMBERS = ("evaluations", "first", "mean", "SD", "95 % interval", "df", "of score")
 MEANING = (
@@ -38,9 +38,9 @@ def noise(
     The sources are episodes, questions, play, answers and judge. A source that no repeats measure is "not measured":
     `memflow run --repeats N` repeats answers; `repeats_of` in memflow.toml is what it repeats: answers, run or judge.
     """
+    from memflow.resources.publishing.noise import domain_noise
     from memflow.scoring.catalog import find_metric
     from memflow.scoring.primary import primary_scores
-    from resources.publishing.noise import domain_noise
 
     settings, lake = front_of(ctx).load(), front_of(ctx).lake()
     scores: list[Score] = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))

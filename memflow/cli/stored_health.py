@@ -10,7 +10,7 @@ from memflow.cli.output import Format, answer, note, table
 from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:
-    from resources.settings.settings import Settings
+    from memflow.resources.settings.settings import Settings
 
 STORED = {
     "lake": ("lake", "version"),
@@ -23,9 +23,9 @@ STORED = {
 
 def stored_findings(settings: "Settings", full: bool) -> Iterator[Finding]:
     """Yield the size of the replaced rows, and whether lake, ledger, indexes and memflow.duckdb are intact."""
-    from resources.lake.garbage_collection import kept_bytes
-    from resources.lake.lake import Lake
-    from resources.verification import find_damage
+    from memflow.resources.lake.garbage_collection import kept_bytes
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.verification import find_damage
 
     lake, limit = Lake(settings.lake_root), settings.history.gigabytes
     kept = kept_bytes(lake) / 1e9
@@ -53,8 +53,8 @@ def clean(settings: "Settings", form: Format) -> None:
 
     Current rows stay, and so does the version before them. In an object store, what is younger than an hour stays.
     """
-    from resources.lake.garbage_collection import collect, collectable, kept_bytes
-    from resources.lake.lake import Lake
+    from memflow.resources.lake.garbage_collection import collect, collectable, kept_bytes
+    from memflow.resources.lake.lake import Lake
 
     lake = Lake(settings.lake_root)
     oldest = datetime.now(UTC) - timedelta(days=settings.history.days)

@@ -7,7 +7,7 @@ from memflow.errors import BadInput
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
-    from resources.lake.lake import Lake
+    from memflow.resources.lake.lake import Lake
 
 
 def check_names(

@@ -21,12 +21,12 @@ from memflow.cli.selection import Selection
 from memflow.cli.shortened import best_assistants, first_lines
 from memflow.labels import caveat_of, interval_notes, score_label
 from memflow.records import Score
+from memflow.resources.lake.lake import Lake
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
 from memflow.scoring.noise_labels import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
-from resources.lake.lake import Lake
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
 

@@ -13,8 +13,8 @@ from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
 
 if TYPE_CHECKING:
-    from resources.ledger.sql_ledger import SqlLedger
-    from resources.settings.settings import Settings
+    from memflow.resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.settings.settings import Settings
 
 
 By = StrEnum("By", ("run", "stage", "role", "domain", "assistant", "model", "prompt"))
@@ -47,8 +47,8 @@ def usage(
     are the latencies of calls and cache hits, as recorded with the first request. Cached prompt tokens are those that
     a server reports from its prefix cache.
     """
-    from resources.ledger.sql_ledger import SqlLedger
-    from resources.ledger.usage import known_sum
+    from memflow.resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.ledger.usage import known_sum
 
     settings = front_of(ctx).load()
     chosen = [attribute.value for attribute in by or (By.stage, By.role, By.model)]
@@ -89,7 +89,7 @@ def _rows(
     A cost is None where requests were sent to a model without a price.
     """
     from memflow.chat.budget import Prices
-    from resources.ledger.usage import cost, known_sum
+    from memflow.resources.ledger.usage import cost, known_sum
 
     prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}
     by_model = tuple(dict.fromkeys((*by, "model")))  # prices are a model's

@@ -42,9 +42,9 @@ from memflow.scoring.completeness import incomplete_results
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain
     from memflow.records import Score
-    from resources.lake.facts import Facts
-    from resources.lake.lake import Lake
-    from resources.settings.settings import Settings
+    from memflow.resources.lake.facts import Facts
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 
 class LakeReader:

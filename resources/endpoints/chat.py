@@ -10,15 +10,20 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.profile_advice import (
+    ignored_structure,
+    misconfiguration,
+    no_room_for_thoughts,
+)
+from memflow.resources.endpoints.replies import ChatReply, read_reply
+from memflow.resources.endpoints.request_bodies import RequestBodies
+
 from memflow.chat.asking import parse_completion
 from memflow.chat.budget import Budget, Prices, Spending
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from memflow.tokens import estimate
-from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.profile_advice import ignored_structure, misconfiguration, no_room_for_thoughts
-from resources.endpoints.replies import ChatReply, read_reply
-from resources.endpoints.request_bodies import RequestBodies
 
 BLANK_TRIES = 3
 """Maximum number of times that a request is sent while its replies are blank."""

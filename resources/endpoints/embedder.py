@@ -8,6 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
+from memflow.resources.models.event_loop import detached
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from memflow.chat.conversation import EPISODE
@@ -15,9 +18,6 @@ from memflow.errors import BadInput, NoAnswer, PromptTooLong
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.timing import took
-from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.replies import BrokenReply, ErrorReply
-from resources.models.event_loop import detached
 
 BATCH = 128
 """Maximum number of texts per request."""

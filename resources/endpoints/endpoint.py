@@ -14,22 +14,22 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from memflow.resources.endpoints.addresses import display_address
+from memflow.resources.endpoints.api_keys import ApiKey
+from memflow.resources.endpoints.error_responses import ErrorResponse, error_in_body, error_response
+from memflow.resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
+from memflow.resources.endpoints.limits import limiter_of
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.rate_limits import seconds_until_reset
+from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
+
 from memflow.chat.conversation import conversation_key
 from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
-from resources.endpoints.addresses import display_address
-from resources.endpoints.api_keys import ApiKey
-from resources.endpoints.error_responses import ErrorResponse, error_in_body, error_response
-from resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
-from resources.endpoints.limits import limiter_of
-from resources.endpoints.profiles import Profile
-from resources.endpoints.rate_limits import seconds_until_reset
-from resources.endpoints.replies import BrokenReply, ErrorReply
 
 if TYPE_CHECKING:
     import httpx2
-
-    from resources.endpoints.sdk import Sdk
-    from resources.endpoints.transport import Exchange
+    from memflow.resources.endpoints.sdk import Sdk
+    from memflow.resources.endpoints.transport import Exchange
 
 FIRST_CONTACT = 5.0
 """Seconds of retries at an address that has not answered yet, or has just been given up."""
@@ -117,7 +117,7 @@ class Endpoint:
         self._down = False
 
     async def __aenter__(self) -> "Endpoint":
-        from resources.endpoints.sdk import Sdk  # noqa: PLC0415  (takes 0.6 s)
+        from memflow.resources.endpoints.sdk import Sdk  # noqa: PLC0415  (takes 0.6 s)
 
         self._api_key = ApiKey.of(self.key_variable)
         self._limiter = limiter_of(self.url, self.concurrency)
@@ -176,7 +176,7 @@ class Endpoint:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         """Send a request by the SDK, which calls `_attempt` for each attempt. Raises the errors of `post`."""
-        from resources.endpoints.sdk import SdkError  # noqa: PLC0415
+        from memflow.resources.endpoints.sdk import SdkError  # noqa: PLC0415
 
         assert self._sdk is not None, f"enter the endpoint {self.address} first (async with)"
         token = _CALL.set(call)
@@ -191,7 +191,7 @@ class Endpoint:
 
     async def _attempt(self, request: "httpx2.Request", exchange: "Exchange") -> "httpx2.Response":
         """Send one attempt when it may be sent. Return the response, or one by which the SDK repeats the request."""
-        from resources.endpoints.sdk import failed_response  # noqa: PLC0415
+        from memflow.resources.endpoints.sdk import failed_response  # noqa: PLC0415
 
         call = _CALL.get()
         async with self._limiter:
@@ -299,7 +299,7 @@ class Endpoint:
 
     async def _answers_others(self, call: Call, last: RetryableError) -> bool:
         """Return whether the address answers other requests, so that only this request fails."""
-        from resources.endpoints.sdk import SdkError  # noqa: PLC0415
+        from memflow.resources.endpoints.sdk import SdkError  # noqa: PLC0415
 
         answered_at = self._limiter.answered_at
         if answered_at is not None and answered_at > call.since:

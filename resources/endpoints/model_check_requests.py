@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.replies import ChatReply, read_reply
+from memflow.resources.settings.chat_models import Model
+
 from memflow.errors import ChatError, FatalChatError, RequestRefused
-from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.profiles import Profile
-from resources.endpoints.replies import ChatReply, read_reply
-from resources.settings.chat_models import Model
 
 PATIENCE_S = 5.0
 TRIES = 2

@@ -1,8 +1,7 @@
 """The list of models that an OpenAI-compatible server returns at /models."""
 
+from memflow.resources.endpoints.replies import BrokenReply
 from pydantic import BaseModel, Field, ValidationError
-
-from resources.endpoints.replies import BrokenReply
 
 
 class _ListedModel(BaseModel):

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from resources.endpoints.model_check import Observation
-from resources.endpoints.profiles import DEFAULT, PRESETS, Preset, Profile, profile_lines, profile_of
+from memflow.resources.endpoints.model_check import Observation
+from memflow.resources.endpoints.profiles import DEFAULT, PRESETS, Preset, Profile, profile_lines, profile_of
 
 _HOSTS: Mapping[str, tuple[Preset, ...]] = {
     "api.openai.com": ("openai", "openai_reasoning"),

@@ -192,7 +192,7 @@ class Profile(BaseModel):
 
 @cache
 def _presets() -> dict[str, dict[str, Any]]:
-    source = files("resources.endpoints").joinpath("presets.toml")
+    source = files("memflow.resources.endpoints").joinpath("presets.toml")
     return tomllib.loads(source.read_text(encoding="utf-8"))
 
 

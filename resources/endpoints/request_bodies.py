@@ -10,6 +10,8 @@ from itertools import groupby
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.schema_dialect import adapt, skeleton
 from pydantic import BaseModel
 
 from memflow.chat.decoding import printable
@@ -17,8 +19,6 @@ from memflow.chat.prompts import load
 from memflow.chat.requests import ChatRequest, schema_of
 from memflow.errors import PromptTooLong
 from memflow.tokens import estimate
-from resources.endpoints.profiles import Profile
-from resources.endpoints.schema_dialect import adapt, skeleton
 
 WireMessage = dict[str, str]
 """A message of the body: its role, which may be one that memflow does not use, and its content."""

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.profiles import Profile
 
 WORDS: Mapping[str, str] = {
     "minLength": "Minimum length in characters: {}.",

@@ -9,10 +9,9 @@ from typing import Any
 
 import httpx2
 import openai  # noqa: TID253
-
-from resources.endpoints.api_keys import NO_KEY, ApiKey
-from resources.endpoints.profiles import Profile
-from resources.endpoints.transport import BoundedClient, Exchange
+from memflow.resources.endpoints.api_keys import NO_KEY, ApiKey
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.transport import BoundedClient, Exchange
 
 AZURE_KEY, VERSION = "api-key", "api-version"
 """The header of a key and the parameter of the URL by which a profile is one of Azure's dated API."""

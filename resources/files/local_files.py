@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote, unquote
 
-from resources.files.disks import explained_writes
-from resources.files.file_cache import FileState
+from memflow.resources.files.disks import explained_writes
+from memflow.resources.files.file_cache import FileState
 
 ATTEMPTS = 20
 STALE_S = 24 * 3600.0

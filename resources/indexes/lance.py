@@ -17,13 +17,13 @@ from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from memflow.resources.lake.columns import schema, to_arrays
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.memories.search import fuse, fusion_depth
 from memflow.records import Entry
 from memflow.run.context import EntrySearch
 from memflow.words import search_words
-from resources.lake.columns import schema, to_arrays
 
 APPROXIMATE_FROM = 100_000
 """Vectors from which a table has an approximate index, which a search over all episodes uses."""

@@ -20,12 +20,12 @@ import dagster as dg
 import yaml
 from dagster._core.instance.ref import InstanceRef
 from dagster._serdes import ConfigurableClassData
+from memflow.resources.reconnect import is_lost
+from memflow.resources.runs.code_location import job_origin, workspace
+from memflow.resources.runs.process_locks import LOCKS, instance_folder
+from memflow.resources.runs.recovery import PROCESS, end_killed_runs, requeue_runs
 
 from memflow.errors import BadSettings
-from resources.reconnect import is_lost
-from resources.runs.code_location import job_origin, workspace
-from resources.runs.process_locks import LOCKS, instance_folder
-from resources.runs.recovery import PROCESS, end_killed_runs, requeue_runs
 
 NO_COMPUTE_LOGS = {
     "compute_logs": {
@@ -54,7 +54,9 @@ def dagster_home(home: Path) -> Path:
     settings = folder / "dagster.yaml"
     if not settings.exists():
         new = folder / f".dagster.yaml.{secrets.token_hex(4)}"
-        new.write_text(files("resources.instance").joinpath("instance.yaml").read_text(encoding="utf-8"))
+        new.write_text(
+            files("memflow.resources.instance").joinpath("instance.yaml").read_text(encoding="utf-8")
+        )
         new.replace(settings)
     elif missing := _missing_modules(settings):
         raise BadSettings(

@@ -1,8 +1,9 @@
 """The error for a file of the lake that cannot be used, and the command that rebuilds a partition."""
 
+from memflow.resources.files.local_files import partition_of
+from memflow.resources.lake.facts import VERSIONS
+
 from memflow.errors import DamagedFile
-from resources.files.local_files import partition_of
-from resources.lake.facts import VERSIONS
 
 UNPARTITIONED = ("score.comparisons", "score.leaderboard", "score.history", "score.drift")
 """The tables with one partition over all domains."""

@@ -16,19 +16,16 @@ from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
-from memflow.records import ACCUMULATED, APPEND_ONLY, columns
-from resources.files.file_cache import FileState, RowCache
-from resources.lake.columns import from_array, has_vectors, schema
-from resources.lake.damage import damaged_file
-from resources.lake.facts import Facts, time_text
-from resources.lake.file_hash import change_time
-from resources.lake.partition_files import PartitionFiles
-from resources.lake.row_groups import RowGroupWriter, read_batches, read_rows
-from resources.lake.storage.opening import LakeStorage, open_storage
-from resources.lake.verification import VERIFIED
-from resources.lake.versions import (
+from memflow.resources.files.file_cache import FileState, RowCache
+from memflow.resources.lake.columns import from_array, has_vectors, schema
+from memflow.resources.lake.damage import damaged_file
+from memflow.resources.lake.facts import Facts, time_text
+from memflow.resources.lake.file_hash import change_time
+from memflow.resources.lake.partition_files import PartitionFiles
+from memflow.resources.lake.row_groups import RowGroupWriter, read_batches, read_rows
+from memflow.resources.lake.storage.opening import LakeStorage, open_storage
+from memflow.resources.lake.verification import VERIFIED
+from memflow.resources.lake.versions import (
     KeptFile,
     Version,
     keep_metadata,
@@ -37,6 +34,9 @@ from resources.lake.versions import (
     version_key,
     versions_of,
 )
+
+from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
+from memflow.records import ACCUMULATED, APPEND_ONLY, columns
 
 REPLACE_ATTEMPTS = 100
 """Attempts to replace a partition that other hosts replace at the same time."""

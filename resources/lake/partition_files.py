@@ -9,17 +9,17 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
+from memflow.resources.files.file_cache import FileState
+from memflow.resources.files.local_files import partition_of, stem_of
+from memflow.resources.lake.columns import unknown_table
+from memflow.resources.lake.damage import damaged_file, rebuild_command
+from memflow.resources.lake.facts import Facts
+from memflow.resources.lake.file_hash import WrongHash
+from memflow.resources.lake.storage.opening import LakeStorage
+from memflow.resources.lake.verification import VERIFIED, FileKey, verify_metadata, verify_rows
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import TABLES
-from resources.files.file_cache import FileState
-from resources.files.local_files import partition_of, stem_of
-from resources.lake.columns import unknown_table
-from resources.lake.damage import damaged_file, rebuild_command
-from resources.lake.facts import Facts
-from resources.lake.file_hash import WrongHash
-from resources.lake.storage.opening import LakeStorage
-from resources.lake.verification import VERIFIED, FileKey, verify_metadata, verify_rows
 
 Partition = tuple[str, str]
 """A table and a partition of it."""

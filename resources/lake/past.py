@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from memflow.resources.files.file_cache import FileState
+from memflow.resources.lake.facts import Facts
+from memflow.resources.lake.file_hash import WrongHash
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_files import Partition
+from memflow.resources.lake.verification import verify_metadata
+from memflow.resources.lake.versions import KeptFile, Version, kept_facts, kept_files
 
 from memflow.errors import BadInput, MissingData
 from memflow.records import APPEND_ONLY
-from resources.files.file_cache import FileState
-from resources.lake.facts import Facts
-from resources.lake.file_hash import WrongHash
-from resources.lake.lake import Lake
-from resources.lake.partition_files import Partition
-from resources.lake.verification import verify_metadata
-from resources.lake.versions import KeptFile, Version, kept_facts, kept_files
 
 
 @dataclass(frozen=True)

@@ -8,15 +8,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
+from memflow.resources.files.file_cache import FileState
+from memflow.resources.files.local_files import stem_of
+from memflow.resources.lake.damage import damaged_file
+from memflow.resources.lake.file_hash import WrongHash
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_files import Partition
+from memflow.resources.lake.verification import VERIFIED, verify_rows
 
 from memflow.records import TABLES
-from resources.files.file_cache import FileState
-from resources.files.local_files import stem_of
-from resources.lake.damage import damaged_file
-from resources.lake.file_hash import WrongHash
-from resources.lake.lake import Lake
-from resources.lake.partition_files import Partition
-from resources.lake.verification import VERIFIED, verify_rows
 
 ATTEMPTS = 10
 """Attempts to copy the files of an object store while no other process writes."""

@@ -9,11 +9,10 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from resources.files.file_cache import FileState
-from resources.lake.columns import column_changes
-from resources.lake.facts import Facts
-from resources.lake.file_hash import OtherColumns, WrongHash, check_footer, content_hash, read_footer
+from memflow.resources.files.file_cache import FileState
+from memflow.resources.lake.columns import column_changes
+from memflow.resources.lake.facts import Facts
+from memflow.resources.lake.file_hash import OtherColumns, WrongHash, check_footer, content_hash, read_footer
 
 FileKey = FileState | tuple[str, FileState]
 """What identifies the content of a file: its state, with its address if it is in an object store."""

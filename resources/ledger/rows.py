@@ -13,14 +13,9 @@ from operator import attrgetter
 
 import pyarrow as pa
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine
-
-from memflow.chat.ledger import RequestContext
-from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_digest
-from memflow.errors import ChatError, DamagedRow
-from resources.ledger.reading import read_completions
-from resources.ledger.statements import InsertStatement, Row
-from resources.ledger.tables import (
+from memflow.resources.ledger.reading import read_completions
+from memflow.resources.ledger.statements import InsertStatement, Row
+from memflow.resources.ledger.tables import (
     COMPLETION_COLUMNS,
     CONTEXT_COLUMNS,
     REQUEST_COLUMNS,
@@ -30,7 +25,12 @@ from resources.ledger.tables import (
     usage_totals,
     uses,
 )
-from resources.ledger.usage import GROUPS
+from memflow.resources.ledger.usage import GROUPS
+from sqlalchemy.engine import Connection, Engine
+
+from memflow.chat.ledger import RequestContext
+from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_digest
+from memflow.errors import ChatError, DamagedRow
 
 _COLUMNS = (*COMPLETION_COLUMNS, *REQUEST_COLUMNS, "messages")
 _answer_of = attrgetter(*COMPLETION_COLUMNS)

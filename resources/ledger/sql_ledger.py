@@ -15,32 +15,32 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
-
-from memflow.chat.ledger import RequestContext, RequestsInFlight
-from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from memflow.errors import BadSettings, DamagedRow
-from resources.endpoints.embedder import TimedVector
-from resources.ledger.database import explained_errors, open_engine, open_reader
-from resources.ledger.lookups import LookupBatcher
-from resources.ledger.reading import (
+from memflow.resources.endpoints.embedder import TimedVector
+from memflow.resources.ledger.database import explained_errors, open_engine, open_reader
+from memflow.resources.ledger.lookups import LookupBatcher
+from memflow.resources.ledger.reading import (
     RecordedRequest,
     read_completions,
     read_messages,
     read_requests,
     read_vectors,
 )
-from resources.ledger.rows import Record, compress_messages
-from resources.ledger.statements import InsertStatement
-from resources.ledger.tables import completions, embeddings, uses
-from resources.ledger.usage import (
+from memflow.resources.ledger.rows import Record, compress_messages
+from memflow.resources.ledger.statements import InsertStatement
+from memflow.resources.ledger.tables import completions, embeddings, uses
+from memflow.resources.ledger.usage import (
     GROUPS,
     UsageRow,
     unfinished_by,
     used_by,
 )
-from resources.ledger.writer import LedgerWriter
-from resources.reconnect import repeat_if_lost
+from memflow.resources.ledger.writer import LedgerWriter
+from memflow.resources.reconnect import repeat_if_lost
+from sqlalchemy.engine import Connection
+
+from memflow.chat.ledger import RequestContext, RequestsInFlight
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from memflow.errors import BadSettings, DamagedRow
 
 T = TypeVar("T")
 

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-
-from memflow.chat.budget import Prices
-from resources.ledger.tables import (
+from memflow.resources.ledger.tables import (
     CONTEXT_COLUMNS,
     SUMS,
     completions,
     failures,
     usage_totals,
 )
+
+from memflow.chat.budget import Prices
 
 GROUPS = (*CONTEXT_COLUMNS, "prompt")
 """The columns by which usage can be grouped."""

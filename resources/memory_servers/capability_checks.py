@@ -1,8 +1,8 @@
 """The checks of the capabilities that a memory server declares: each does what it says."""
 
-from resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, check
-from resources.memory_servers.check_messages import CODE_QUERY
-from resources.memory_servers.checked_server import CheckedServer
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, check
+from memflow.resources.memory_servers.check_messages import CODE_QUERY
+from memflow.resources.memory_servers.checked_server import CheckedServer
 
 WRITTEN = ("indexed", "reused_ids")
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from itertools import cycle
 
-from resources.memory_servers.check_conversation import PADDING, CheckMessage
-from resources.memory_servers.concentration import Phrases, Traits
+from memflow.resources.memory_servers.check_conversation import PADDING, CheckMessage
+from memflow.resources.memory_servers.concentration import Phrases, Traits
 
 QUERIES, QUERIES_OF_SCRIPT = 24, 6
 MARKS = {"accents": ["é"], "emoji": ["🙂"]}

@@ -3,10 +3,11 @@
 import uuid
 from collections.abc import Sequence
 
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckSkipped
+from memflow.resources.memory_servers.check_messages import OLD_DATES, SECRETS, message
+from memflow.resources.memory_servers.connection import ServerConnection
+
 from memflow.memories.server.protocol import Capabilities, Hello, SentMessage
-from resources.memory_servers.check_lines import CheckFailed, CheckSkipped
-from resources.memory_servers.check_messages import OLD_DATES, SECRETS, message
-from resources.memory_servers.connection import ServerConnection
 
 K = 10
 READS = 8

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memflow.resources.memory_servers.space_record import SpaceRecord
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 from pydantic import BaseModel, ValidationError
 
 from memflow.errors import ReportedError, ServerDown, ServerFailed
@@ -23,11 +25,9 @@ from memflow.memories.server.protocol import (
     WireItem,
     Written,
 )
-from resources.memory_servers.space_record import SpaceRecord
-from resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 
 if TYPE_CHECKING:
-    from resources.model_proxy.access import ModelAccess
+    from memflow.resources.model_proxy.access import ModelAccess
 
 A = TypeVar("A", bound=BaseModel)
 

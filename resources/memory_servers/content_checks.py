@@ -1,9 +1,9 @@
 """The checks of what a memory has of the conversation: the same at every read, each message, its text and date."""
 
-from resources.memory_servers.check_conversation import COMMON
-from resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, check
-from resources.memory_servers.played_conversation import PlayedConversation
-from resources.memory_servers.text_changes import text_change
+from memflow.resources.memory_servers.check_conversation import COMMON
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, check
+from memflow.resources.memory_servers.played_conversation import PlayedConversation
+from memflow.resources.memory_servers.text_changes import text_change
 
 K = 10
 EQUAL_READS = 8

@@ -14,17 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from memflow.resources.files.checked_json import with_check, without_check
+from memflow.resources.files.local_files import replace_file
+from memflow.resources.memory_servers.process import ServerCommand
+
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Hello
-from resources.files.checked_json import with_check, without_check
-from resources.files.local_files import replace_file
-from resources.memory_servers.process import ServerCommand
 
 if TYPE_CHECKING:
-    from resources.memory_servers.connection import ServerConnection
-    from resources.model_proxy.access import ModelAccess
-    from resources.settings.own_sections import OwnMemory
+    from memflow.resources.memory_servers.connection import ServerConnection
+    from memflow.resources.model_proxy.access import ModelAccess
+    from memflow.resources.settings.own_sections import OwnMemory
 
 FOLDER = "memory_servers"
 """The folder below the home folder: the last answers to `hello`, and the logs."""
@@ -67,11 +68,11 @@ def open_server(
     `log` is the name of the log file; by default, the memory's name. `access` has the models that the server may use;
     one on another machine cannot reach them, and does not get the key.
     """
-    from resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
-    from resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
-    from resources.memory_servers.space_record import SpaceRecord  # noqa: PLC0415
-    from resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
-    from resources.memory_servers.transport import TimeLimits  # noqa: PLC0415
+    from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
+    from memflow.resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
+    from memflow.resources.memory_servers.space_record import SpaceRecord  # noqa: PLC0415
+    from memflow.resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
+    from memflow.resources.memory_servers.transport import TimeLimits  # noqa: PLC0415
 
     limits = TimeLimits(own.timeout.hello, own.timeout.read, own.timeout.write)
     if own.command:

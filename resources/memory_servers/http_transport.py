@@ -4,16 +4,17 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from memflow.errors import BadSettings, ServerFailed
-from memflow.memories.server.protocol import LONGEST_LINE
-from resources.endpoints.addresses import display_address, proxy_of
-from resources.memory_servers.transport import (
+from memflow.resources.endpoints.addresses import display_address, proxy_of
+from memflow.resources.memory_servers.transport import (
     InvalidAnswer,
     ServerStopped,
     Transport,
     decode,
     shown,
 )
+
+from memflow.errors import BadSettings, ServerFailed
+from memflow.memories.server.protocol import LONGEST_LINE
 
 if TYPE_CHECKING:
     import aiohttp

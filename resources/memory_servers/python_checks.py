@@ -7,10 +7,7 @@ import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from memflow.memories.entries import EntryStore, Item
-from memflow.memories.memory import FAILURE, Memory, Message, Recall
-from memflow.memories.server.protocol import Capabilities
-from resources.memory_servers.check_lines import (
+from memflow.resources.memory_servers.check_lines import (
     CheckFailed,
     CheckLine,
     CheckNote,
@@ -19,12 +16,16 @@ from resources.memory_servers.check_lines import (
     checks_of,
     run_checks,
 )
-from resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS, message
-from resources.memory_servers.checked_server import contains
-from resources.memory_servers.checked_spaces import PythonSpace
-from resources.memory_servers.content_checks import ContentChecks
-from resources.memory_servers.played_conversation import SIZES, PlayedConversation
-from resources.memory_servers.read_checks import ReadChecks
+from memflow.resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS, message
+from memflow.resources.memory_servers.checked_server import contains
+from memflow.resources.memory_servers.checked_spaces import PythonSpace
+from memflow.resources.memory_servers.content_checks import ContentChecks
+from memflow.resources.memory_servers.played_conversation import SIZES, PlayedConversation
+from memflow.resources.memory_servers.read_checks import ReadChecks
+
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import FAILURE, Memory, Message, Recall
+from memflow.memories.server.protocol import Capabilities
 
 IN_STORE = "Keep all state in `self.store`; use a memory server for a service with state of its own."
 

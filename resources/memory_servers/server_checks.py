@@ -7,9 +7,8 @@ import asyncio
 import time
 from collections.abc import Callable
 
-from memflow.memories.server.protocol import Capabilities, Hello
-from resources.memory_servers.capability_checks import CapabilityChecks
-from resources.memory_servers.check_lines import (
+from memflow.resources.memory_servers.capability_checks import CapabilityChecks
+from memflow.resources.memory_servers.check_lines import (
     CheckFailed,
     CheckLine,
     CheckNote,
@@ -18,17 +17,19 @@ from resources.memory_servers.check_lines import (
     checks_of,
     run_checks,
 )
-from resources.memory_servers.check_messages import (
+from memflow.resources.memory_servers.check_messages import (
     CODE_QUERY,
     ODD_TEXTS,
     SECRETS,
 )
-from resources.memory_servers.checked_server import READS, CheckedServer, contains
-from resources.memory_servers.checked_spaces import ServerSpace
-from resources.memory_servers.connection import ServerConnection
-from resources.memory_servers.content_checks import ContentChecks
-from resources.memory_servers.played_conversation import SIZES, PlayedConversation
-from resources.memory_servers.read_checks import ReadChecks, compare_restarted
+from memflow.resources.memory_servers.checked_server import READS, CheckedServer, contains
+from memflow.resources.memory_servers.checked_spaces import ServerSpace
+from memflow.resources.memory_servers.connection import ServerConnection
+from memflow.resources.memory_servers.content_checks import ContentChecks
+from memflow.resources.memory_servers.played_conversation import SIZES, PlayedConversation
+from memflow.resources.memory_servers.read_checks import ReadChecks, compare_restarted
+
+from memflow.memories.server.protocol import Capabilities, Hello
 
 LATE_S = 2.0
 """Seconds in which a read is repeated to see whether a write is found late."""

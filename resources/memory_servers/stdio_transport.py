@@ -9,9 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from memflow.memories.server.protocol import LONGEST_LINE
-from resources.memory_servers.process import ServerCommand, ServerProcess, start_process
-from resources.memory_servers.transport import (
+from memflow.resources.memory_servers.process import ServerCommand, ServerProcess, start_process
+from memflow.resources.memory_servers.transport import (
     SHOWN,
     InvalidAnswer,
     ServerStopped,
@@ -19,7 +18,9 @@ from resources.memory_servers.transport import (
     decode,
     shown,
 )
-from resources.models.event_loop import detached
+from memflow.resources.models.event_loop import detached
+
+from memflow.memories.server.protocol import LONGEST_LINE
 
 CHUNK = 1 << 16
 

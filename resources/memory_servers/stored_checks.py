@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from memflow.resources.files.local_files import replace_file
+from memflow.resources.memory_servers.check_lines import CheckLine
+from memflow.resources.memory_servers.declaration import FOLDER, declared_server
+
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.server.protocol import Hello
-from resources.files.local_files import replace_file
-from resources.memory_servers.check_lines import CheckLine
-from resources.memory_servers.declaration import FOLDER, declared_server
 
 if TYPE_CHECKING:
-    from resources.settings.own_sections import OwnMemory
+    from memflow.resources.settings.own_sections import OwnMemory
 
 HOURS_OF_ADDRESS = 24
 """Hours for which a check of a server at an address holds: nothing else shows that the program there changed."""

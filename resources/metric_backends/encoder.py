@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from memflow.resources.files.checksums import checksums
+
 from memflow.errors import BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.metrics.bertscore import Vectors
-from resources.files.checksums import checksums
 
 BEST_LAYERS = {
     "roberta-base": 10,

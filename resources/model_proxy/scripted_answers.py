@@ -14,14 +14,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from memflow.resources.model_proxy.bodies import ReceivedChat
+from memflow.resources.model_proxy.instances import UnsupportedSchema, schema_instance
+from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
+
 from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.chat.scripted import LABEL
 from memflow.errors import RequestRefused
 from memflow.fingerprint import digest
 from memflow.tokens import estimate
-from resources.model_proxy.bodies import ReceivedChat
-from resources.model_proxy.instances import UnsupportedSchema, schema_instance
-from resources.model_proxy.stored_answers import ProxiedAnswer
 
 VERSION = 1
 """Part of the fingerprint. Increase it when answers change."""

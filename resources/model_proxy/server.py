@@ -12,12 +12,9 @@ from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
-
-from memflow.errors import ChatError, FatalChatError, MemflowError
-from memflow.tokens import estimate
-from resources.model_proxy.access import ModelAccess
-from resources.model_proxy.bodies import B, BadRequest, ReceivedChat, ReceivedEmbeddings, parsed
-from resources.model_proxy.responses import (
+from memflow.resources.model_proxy.access import ModelAccess
+from memflow.resources.model_proxy.bodies import B, BadRequest, ReceivedChat, ReceivedEmbeddings, parsed
+from memflow.resources.model_proxy.responses import (
     FINAL,
     completion_body,
     completion_events,
@@ -25,6 +22,9 @@ from resources.model_proxy.responses import (
     error_body,
     error_of,
 )
+
+from memflow.errors import ChatError, FatalChatError, MemflowError
+from memflow.tokens import estimate
 
 HOST = "127.0.0.1"
 MAX_BODY = 32 * 2**20

@@ -11,6 +11,23 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.memory_servers.connection import ServerConnection
+from memflow.resources.memory_servers.declaration import open_server
+from memflow.resources.memory_servers.stored_checks import require_check
+from memflow.resources.model_proxy.access import ROLE, ModelAccess
+from memflow.resources.model_proxy.forwarding import ForwardingChat
+from memflow.resources.model_proxy.scripted_answers import ScriptedAnswers
+from memflow.resources.model_proxy.server import ModelProxy
+from memflow.resources.models.event_loop import detached
+from memflow.resources.models.folder_embedder import FolderEmbedder
+from memflow.resources.settings.chat_models import COMMAND_LINE
+from memflow.resources.settings.settings import Settings
+from memflow.resources.vllm_servers.servers import VllmServers
+
 from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.budget import Budget, Prices
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -23,22 +40,6 @@ from memflow.memories.memory import Embedder
 from memflow.repeats import memory_name, request_repeat
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
-from resources.endpoints.chat import OpenAIChat
-from resources.endpoints.embedder import EndpointEmbedder
-from resources.endpoints.endpoint import Endpoint
-from resources.ledger.sql_ledger import SqlLedger
-from resources.memory_servers.connection import ServerConnection
-from resources.memory_servers.declaration import open_server
-from resources.memory_servers.stored_checks import require_check
-from resources.model_proxy.access import ROLE, ModelAccess
-from resources.model_proxy.forwarding import ForwardingChat
-from resources.model_proxy.scripted_answers import ScriptedAnswers
-from resources.model_proxy.server import ModelProxy
-from resources.models.event_loop import detached
-from resources.models.folder_embedder import FolderEmbedder
-from resources.settings.chat_models import COMMAND_LINE
-from resources.settings.settings import Settings
-from resources.vllm_servers.servers import VllmServers
 
 BUSY_S = 0.002
 """Seconds for one iteration of an event loop that has little to do."""

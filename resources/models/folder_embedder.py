@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from memflow.resources.files.checksums import checksums
 
 from memflow.errors import BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
 from memflow.timing import took
-from resources.files.checksums import checksums
 
 
 class FolderEmbedder:

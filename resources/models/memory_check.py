@@ -2,17 +2,18 @@
 
 from typing import TYPE_CHECKING
 
+from memflow.resources.memory_servers.check_lines import CheckLine
+from memflow.resources.memory_servers.connection import ServerConnection
+from memflow.resources.memory_servers.declaration import open_server
+from memflow.resources.memory_servers.server_checks import ServerChecks
+from memflow.resources.memory_servers.stored_checks import store_check
+from memflow.resources.models.chats import Chats
+
 from memflow.chat.ledger import RequestContext
-from resources.memory_servers.check_lines import CheckLine
-from resources.memory_servers.connection import ServerConnection
-from resources.memory_servers.declaration import open_server
-from resources.memory_servers.server_checks import ServerChecks
-from resources.memory_servers.stored_checks import store_check
-from resources.models.chats import Chats
 
 if TYPE_CHECKING:
-    from resources.models.models import Models
-    from resources.settings.own_sections import OwnMemory
+    from memflow.resources.models.models import Models
+    from memflow.resources.settings.own_sections import OwnMemory
 
 STAGE = "memories"
 

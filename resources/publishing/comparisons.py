@@ -8,6 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
+from memflow.resources.publishing.health import HEALTH, cached_health
+from memflow.resources.publishing.leaderboard import (
+    CachedScores,
+    damaged_partitions,
+    without_damaged,
+)
+from memflow.resources.publishing.score_cache import DomainCache, plain_values, rows_of
+from memflow.resources.settings.settings import Settings
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
@@ -19,16 +29,6 @@ from memflow.scoring.leaderboard import bound
 from memflow.scoring.measures import STANDARD, Array, VerdictValues
 from memflow.scoring.published_health import AssistantHealth, is_faulty, with_pair_health
 from memflow.scoring.scripted import SCRIPTED_JUDGE
-from resources.lake.lake import Lake
-from resources.lake.partition_catalog import PartitionCatalog, scored_domains
-from resources.publishing.health import HEALTH, cached_health
-from resources.publishing.leaderboard import (
-    CachedScores,
-    damaged_partitions,
-    without_damaged,
-)
-from resources.publishing.score_cache import DomainCache, plain_values, rows_of
-from resources.settings.settings import Settings
 
 PROBES, VERDICTS = "question.probes", "score.verdicts"
 KIND = "comparisons"

@@ -10,6 +10,13 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any, TypeVar
 
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_catalog import PartitionCatalog
+from memflow.resources.publishing.completeness import all_gaps
+from memflow.resources.publishing.health import cached_health
+from memflow.resources.publishing.score_cache import DomainCache, plain_values, rows_of
+from memflow.resources.publishing.warehouse import WarehouseSession
+
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
@@ -32,12 +39,6 @@ from memflow.scoring.leaderboard import (
 )
 from memflow.scoring.published_health import is_faulty
 from memflow.scoring.scripted import SCRIPTED_JUDGE
-from resources.lake.lake import Lake
-from resources.lake.partition_catalog import PartitionCatalog
-from resources.publishing.completeness import all_gaps
-from resources.publishing.health import cached_health
-from resources.publishing.score_cache import DomainCache, plain_values, rows_of
-from resources.publishing.warehouse import WarehouseSession
 
 QUERIED = ("score.verdicts", "answer.replies", "memory.transcripts", "question.probes")
 """The tables whose rows are summed in SQL."""

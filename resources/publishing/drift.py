@@ -13,6 +13,14 @@ from datetime import datetime
 from functools import cache, partial
 from logging import getLogger
 
+from memflow.resources.lake.facts import Facts
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.past import PastLake
+from memflow.resources.lake.versions import Version
+from memflow.resources.publishing.comparisons import VerdictSource, valid_test_probes, verdict_values
+from memflow.resources.publishing.health import stored_health
+from memflow.resources.settings.settings import Settings
+
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput, DamagedFile, MissingData
@@ -30,13 +38,6 @@ from memflow.scoring.drift import (
 from memflow.scoring.measures import STANDARD, MeanMeasure
 from memflow.scoring.published_health import AssistantHealth
 from memflow.scoring.stages import EvaluationRows
-from resources.lake.facts import Facts
-from resources.lake.lake import Lake
-from resources.lake.past import PastLake
-from resources.lake.versions import Version
-from resources.publishing.comparisons import VerdictSource, valid_test_probes, verdict_values
-from resources.publishing.health import stored_health
-from resources.settings.settings import Settings
 
 VERDICTS, PROBES, DRIFT, ALL = "score.verdicts", "question.probes", "score.drift", "all"
 ASKED = "probes"

@@ -2,9 +2,10 @@
 
 from collections.abc import Collection
 
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
+
 from memflow.scoring.headroom import Headroom, headroom
-from resources.lake.lake import Lake
-from resources.settings.settings import Settings
 
 RETRIEVAL = "score.retrieval"
 

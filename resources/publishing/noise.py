@@ -7,15 +7,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
-
-from memflow.benchmarks import registry
-from memflow.benchmarks.domains import Domain
-from memflow.metrics.variance import Component, RepeatedValues, components
-from memflow.repeats import Kind, plain_name, repeat_in, suffix
-from memflow.scoring.measures import Array, MeanMeasure
-from resources.lake.lake import Lake
-from resources.lake.partition_catalog import PartitionCatalog
-from resources.publishing.comparisons import (
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_catalog import PartitionCatalog
+from memflow.resources.publishing.comparisons import (
     PROBES,
     VERDICTS,
     VerdictSource,
@@ -24,8 +18,14 @@ from resources.publishing.comparisons import (
     valid_test_probes,
     verdict_values,
 )
-from resources.publishing.health import stored_health
-from resources.publishing.leaderboard import same_inputs
+from memflow.resources.publishing.health import stored_health
+from memflow.resources.publishing.leaderboard import same_inputs
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.metrics.variance import Component, RepeatedValues, components
+from memflow.repeats import Kind, plain_name, repeat_in, suffix
+from memflow.scoring.measures import Array, MeanMeasure
 
 
 class MetricNoise(NamedTuple):

@@ -3,15 +3,15 @@
 A search index of entries is built again when it is searched (resources/indexes/search.py).
 """
 
-from resources.lake.lake import Lake
-from resources.settings.settings import Settings
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 
 
 def restore_outputs(settings: Settings, lake: Lake) -> list[str]:
     """Write memflow.duckdb again if it is missing. Return what was written."""
     if settings.warehouse_path.is_file():
         return []
-    from resources.publishing.database import publish_database  # noqa: PLC0415  (only where it is rebuilt)
+    from memflow.resources.publishing.database import publish_database  # noqa: PLC0415  (only where it is rebuilt)
 
     publish_database(lake, settings.warehouse_path)
     return [str(settings.warehouse_path)]

@@ -5,6 +5,11 @@ same function computes both (memflow/scoring/leaderboard.py). Scores that need o
 or a normalization over assistants, have no value there.
 """
 
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.health import stored_health
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings
+
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.protocol_settings import STANDARD
@@ -16,10 +21,6 @@ from memflow.scoring.leaderboard import DomainRows, own_scores
 from memflow.scoring.primary import primary_scores
 from memflow.scoring.published_health import with_health
 from memflow.scoring.scripted import SCRIPTED_JUDGE
-from resources.lake.lake import Lake
-from resources.publishing.health import stored_health
-from resources.publishing.warehouse import Warehouse
-from resources.settings.settings import Settings
 
 VERDICTS = "score.verdicts"
 

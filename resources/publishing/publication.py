@@ -2,14 +2,15 @@
 
 from typing import Any
 
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.comparisons import comparison_rows
+from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
+from memflow.resources.publishing.score_history import history_rows
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings
+
 from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.noise import with_difference_noise
-from resources.lake.lake import Lake
-from resources.publishing.comparisons import comparison_rows
-from resources.publishing.leaderboard import CachedScores, leaderboard_rows
-from resources.publishing.score_history import history_rows
-from resources.publishing.warehouse import Warehouse
-from resources.settings.settings import Settings
 
 COMPARISONS, LEADERBOARD, HISTORY = "score.comparisons", "score.leaderboard", "score.history"
 

@@ -14,7 +14,7 @@ VIEWS = ("score.histories", "score.continual")
 
 def query_text(name: str) -> str:
     """Return the text of sql/queries/<name>.sql. Raises BadInput if the file does not exist."""
-    folder = files("sql") / "queries"
+    folder = files("memflow.sql") / "queries"
     file: Traversable = folder / f"{name}.sql"
     if not file.is_file():
         known = sorted(file.name.removesuffix(".sql") for file in folder.iterdir())
@@ -25,4 +25,4 @@ def query_text(name: str) -> str:
 def view_text(view: str) -> str:
     """Return the SQL statement that creates or replaces a view of VIEWS."""
     stage, _, name = view.partition(".")
-    return (files("sql") / "views" / stage / f"{name}.sql").read_text(encoding="utf-8")
+    return (files("memflow.sql") / "views" / stage / f"{name}.sql").read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 `make example` writes example.zip from a run of the demo with the scripted chat:
 
-    python -m resources.report.example FOLDER
+    python -m memflow.resources.report.example FOLDER
 
 The page is that of the front end of
 this version, so the archive contains data files only.
@@ -15,8 +15,8 @@ import zipfile
 from importlib.resources import as_file, files
 from pathlib import Path
 
-from resources.report.export import put_pages
-from resources.report.folder import DATA, MANIFEST, SITE, ReportFolder
+from memflow.resources.report.export import put_pages
+from memflow.resources.report.folder import DATA, MANIFEST, SITE, ReportFolder
 
 ARCHIVE = "example.zip"
 EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -26,7 +26,10 @@ EPOCH = (1980, 1, 1, 0, 0, 0)
 def write_example(folder: Path) -> None:
     """Write the example report into a folder. Raises BadInput for a folder that contains something else."""
     target = ReportFolder(folder)
-    with as_file(files("resources.report") / ARCHIVE) as archive, tempfile.TemporaryDirectory() as temporary:
+    with (
+        as_file(files("memflow.resources.report") / ARCHIVE) as archive,
+        tempfile.TemporaryDirectory() as temporary,
+    ):
         with zipfile.ZipFile(archive) as packed:
             packed.extractall(temporary)
         shutil.rmtree(folder / DATA, ignore_errors=True)

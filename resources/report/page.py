@@ -20,7 +20,7 @@ NO_SCRIPT = "This report needs JavaScript, which runs from this folder alone and
 
 def bundle(name: str) -> bytes:
     """Return a file of the built front end."""
-    return files("resources.report").joinpath("app", "dist", name).read_bytes()
+    return files("memflow.resources.report").joinpath("app", "dist", name).read_bytes()
 
 
 def index_page(title: str) -> bytes:

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from memflow.resources.ledger.sql_ledger import RecordedRequest
+from memflow.resources.report.episodes import EpisodeRows
+from memflow.resources.report.schema import CLAIMS, ENTRIES, MESSAGES, REPLIES, VERDICTS
+from memflow.resources.report.source import ReportSource
+
 from memflow.pipeline import partition_key
 from memflow.records import Probe, TranscriptMessage
 from memflow.run.answer import EpisodeHistory
 from memflow.run.transcripts import episode_histories
-from resources.ledger.sql_ledger import RecordedRequest
-from resources.report.episodes import EpisodeRows
-from resources.report.schema import CLAIMS, ENTRIES, MESSAGES, REPLIES, VERDICTS
-from resources.report.source import ReportSource
 
 LONGEST_HEAD, LONGEST_TAIL = 30_000, 10_000
 """Characters of a prompt's message that are kept from its beginning and its end."""

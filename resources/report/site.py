@@ -4,6 +4,13 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from memflow.resources.publishing.completeness import all_gaps
+from memflow.resources.publishing.health import HEALTH, stored_health
+from memflow.resources.report.folder import FORMAT
+from memflow.resources.report.licenses import sharing_warnings
+from memflow.resources.report.scores import metric_rows, model_name, ordered_metrics
+from memflow.resources.report.source import ReportSource
+
 from memflow.benchmarks import registry
 from memflow.labels import meta_label
 from memflow.pipeline import partition_key
@@ -12,12 +19,6 @@ from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import gap_lines
 from memflow.scoring.failure_attributions import NAMES, contradictions
 from memflow.scoring.published_health import ALARMS
-from resources.publishing.completeness import all_gaps
-from resources.publishing.health import HEALTH, stored_health
-from resources.report.folder import FORMAT
-from resources.report.licenses import sharing_warnings
-from resources.report.scores import metric_rows, model_name, ordered_metrics
-from resources.report.source import ReportSource
 
 TITLE = "memflow report"
 

@@ -5,17 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from memflow.resources.data.library import Library
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.report.redaction import Redaction
+from memflow.resources.settings.settings import Settings
+
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.pipeline import partition_key
 from memflow.suggestions import unknown_name
-from resources.data.library import Library
-from resources.lake.lake import Lake
-from resources.lake.partition_catalog import PartitionCatalog, scored_domains
-from resources.ledger.sql_ledger import SqlLedger
-from resources.report.redaction import Redaction
-from resources.settings.settings import Settings
 
 DOMAIN_TABLES = (
     *("state.profiles", "state.variables", "state.changes", "state.entities"),

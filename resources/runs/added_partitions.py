@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from memflow.resources.files.checked_json import with_check, without_check
+from memflow.resources.settings.own_sections import OwnMemory
+from memflow.resources.settings.settings import Settings
+
 from memflow.repeats import memory_name, plain_name
-from resources.files.checked_json import with_check, without_check
-from resources.settings.own_sections import OwnMemory
-from resources.settings.settings import Settings
 
 FILE = "added_partitions.jsonl"
 

@@ -13,7 +13,7 @@ from dagster._core.remote_origin import (
 )
 from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
-MODULE = "assets.definitions"
+MODULE = "memflow.assets.definitions"
 NAME = "memflow"
 REPOSITORY = "__repository__"
 """Dagster's name for the only repository of a location."""

@@ -16,9 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from memflow.resources.process import default_signals
+from memflow.resources.runs.process_locks import DEV, lock
+
 from memflow.errors import MemflowError
-from resources.process import default_signals
-from resources.runs.process_locks import DEV, lock
 
 POLL_S = 0.2
 PAUSE_S = 2.0
@@ -46,7 +47,7 @@ class Program:
         """Start the program. It ends when the other end of the pipe is closed."""
         self.before_start()
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "resources.runs.program", str(pipe), *self.arguments],
+            [sys.executable, "-m", "memflow.resources.runs.program", str(pipe), *self.arguments],
             env=dict(environment),
             pass_fds=[pipe],
             process_group=0,

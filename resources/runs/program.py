@@ -1,4 +1,4 @@
-"""A program of `memflow dev`: `python -m resources.runs.program DESCRIPTOR MODULE ARGUMENT...`.
+"""A program of `memflow dev`: `python -m memflow.resources.runs.program DESCRIPTOR MODULE ARGUMENT...`.
 
 It runs a Python module, and kills its own process group, with the code servers and runs in it, when `memflow dev` ends.
 `memflow dev` holds the other end of a pipe, which the kernel closes however the process ends.

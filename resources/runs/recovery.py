@@ -10,8 +10,7 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.events import DagsterEvent
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
-
-from resources.runs.process_locks import DEV, dev_was_killed, lock, stale_locks
+from memflow.resources.runs.process_locks import DEV, dev_was_killed, lock, stale_locks
 
 PROCESS = "memflow/process"
 """The tag with the process of a run of `memflow run`, which is the name of its lock."""

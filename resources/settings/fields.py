@@ -4,6 +4,14 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
+from memflow.resources.data.data_folder import default_data_folder
+from memflow.resources.lake.storage.client import check_address
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.own_sections import OwnDataset, OwnDomain, OwnMemory
+from memflow.resources.settings.paths import SettingsFileSource
+from memflow.resources.settings.roles import Bounds, Roles
+from memflow.resources.settings.sections import BudgetLimits, Embedder, Encoder, History, Training
+from memflow.resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -12,14 +20,6 @@ from memflow.benchmarks.domain_names import DEFAULT_PROFILE, MARK, DomainName
 from memflow.errors import BadSettings
 from memflow.repeats import Kind, repeat_in
 from memflow.suggestions import unknown_name
-from resources.data.data_folder import default_data_folder
-from resources.lake.storage.client import check_address
-from resources.settings.chat_models import Model
-from resources.settings.own_sections import OwnDataset, OwnDomain, OwnMemory
-from resources.settings.paths import SettingsFileSource
-from resources.settings.roles import Bounds, Roles
-from resources.settings.sections import BudgetLimits, Embedder, Encoder, History, Training
-from resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")

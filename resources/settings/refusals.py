@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from memflow.resources.settings.own_sections import SECRET
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from memflow.suggestions import unknown_name
-from resources.settings.own_sections import SECRET
 
 PREFIX = "MEMFLOW_"
 """The first characters of the environment variables that override settings."""

@@ -10,6 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memflow.resources.files.lake_format import check_format
+from memflow.resources.files.sqlite_urls import sqlite_path, sqlite_url
+from memflow.resources.memory_servers.declaration import declared_server
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.fields import SettingsFields
+from memflow.resources.settings.paths import resolve_dataset, resolve_memory
+from memflow.resources.settings.refusals import refusal
 from pydantic import ValidationError
 from pydantic_settings import SettingsConfigDict, SettingsError
 
@@ -22,13 +29,6 @@ from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.repeats import memory_name, plain_name, with_repeats
 from memflow.suggestions import unknown_name
-from resources.files.lake_format import check_format
-from resources.files.sqlite_urls import sqlite_path, sqlite_url
-from resources.memory_servers.declaration import declared_server
-from resources.settings.chat_models import Model
-from resources.settings.fields import SettingsFields
-from resources.settings.paths import resolve_dataset, resolve_memory
-from resources.settings.refusals import refusal
 
 CHOOSE_EMBEDDER = (
     "Add a line to memflow.toml above its first [section]: "
@@ -238,4 +238,4 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
 
 def example() -> str:
     """Return the commented example that `memflow init` writes."""
-    return files("resources.settings").joinpath("memflow.toml").read_text(encoding="utf-8")
+    return files("memflow.resources.settings").joinpath("memflow.toml").read_text(encoding="utf-8")

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
+from memflow.resources.endpoints.addresses import ADDRESS_FORM, display_address, has_credentials, is_address
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -12,8 +13,6 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
-
-from resources.endpoints.addresses import ADDRESS_FORM, display_address, has_credentials, is_address
 
 
 def as_tuple(names: Any) -> Any:

@@ -13,11 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from memflow.resources.process import default_signals, log_tail, terminate
+from memflow.resources.training.adapter import (
+    MANIFEST,
+    Manifest,
+    TrainingResult,
+    compute_revision,
+    read_manifest,
+)
 from pydantic import ValidationError
 
 from memflow.errors import BadInput, BadSettings, TrainingFailed
-from resources.process import default_signals, log_tail, terminate
-from resources.training.adapter import MANIFEST, Manifest, TrainingResult, compute_revision, read_manifest
 
 Watch = Callable[[int, int, float], None]
 """Called with the step, the number of steps and the loss."""

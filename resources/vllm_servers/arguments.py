@@ -3,9 +3,9 @@
 import shlex
 from pathlib import Path
 
-from resources.settings.chat_models import Model
-from resources.settings.vllm_options import FLAGS, option_names
-from resources.training.adapter import Manifest, load_adapter
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.vllm_options import FLAGS, option_names
+from memflow.resources.training.adapter import Manifest, load_adapter
 
 DEFAULTS = (
     # The default xgrammar allows control characters in bounded strings, and a model may repeat whitespace between JSON

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from memflow.resources.process import log_tail
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.vllm_servers.arguments import serve_command
+from memflow.resources.vllm_servers.started import StartedServer, hold_lease
+
 from memflow.errors import EndpointDown
-from resources.process import log_tail
-from resources.settings.chat_models import Model
-from resources.vllm_servers.arguments import serve_command
-from resources.vllm_servers.started import StartedServer, hold_lease
 
 TAIL_LINES = 5
 """Lines of a log in the metadata of a run."""

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
-
-from assets import automation, models
+from memflow.assets import automation, models
 
 PLAYED = ("amemgym_base", "amemgym_demo")
 """Domains in which the simulator answers back while an episode is played."""

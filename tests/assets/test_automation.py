@@ -10,8 +10,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
-
-from assets.automation import upstream_levels
+from memflow.assets.automation import upstream_levels
 
 GRAPH = Path(__file__).with_name("graph.py")
 LEFT = {"feedback/sessions", "question/probes", "state/entities", "utterance/turns"}

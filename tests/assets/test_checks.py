@@ -8,18 +8,18 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from memflow.assets.checks import BLOCKING, WARNING, _evaluated
+from memflow.assets.definitions import build_defs
+from memflow.assets.partitions import pair
+from memflow.resources.configurable import configurable_resources
+from memflow.resources.lake.facts import RUN
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 
-from assets.checks import BLOCKING, WARNING, _evaluated
-from assets.definitions import build_defs
-from assets.partitions import pair
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import RuleResult
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
-from resources.configurable import configurable_resources
-from resources.lake.facts import RUN
-from resources.lake.lake import Lake
-from resources.settings.settings import Settings
 
 DOMAIN = "memorybench_demo"
 KEYS = {table: dg.AssetKey(table.split(".")) for table in ("question.probes", "feedback.sessions")}
@@ -171,8 +171,8 @@ def test_check_of_the_history_waits_for_another_run_that_publishes(
             lake.write("score.history", "all", [], fingerprint="", meta={RUN: "other"})
         return [replace(FAILED, passed=len(looks) >= publishes_at)]
 
-    monkeypatch.setattr("assets.checks.check_partition", check)
-    monkeypatch.setattr("assets.checks.PAUSE_S", 0.0)
+    monkeypatch.setattr("memflow.assets.checks.check_partition", check)
+    monkeypatch.setattr("memflow.assets.checks.PAUSE_S", 0.0)
     settings = Settings(home=tmp_path)
     lake.write("score.history", "all", [], fingerprint="", meta={RUN: "own"})
     for leaderboard, publishes_at, expected in (("own", 3, 1), ("other", 3, 3)):
@@ -181,7 +181,7 @@ def test_check_of_the_history_waits_for_another_run_that_publishes(
         [result] = _evaluated("score.history", "all", lake, settings)
         assert (len(looks), result.passed) == (expected, expected == publishes_at)
     lake.write("score.history", "all", [], fingerprint="", meta={RUN: "own"})
-    monkeypatch.setattr("assets.checks.PUBLISHING_S", -1.0)
+    monkeypatch.setattr("memflow.assets.checks.PUBLISHING_S", -1.0)
     looks.clear()
     assert not _evaluated("score.history", "all", lake, settings)[0].passed
     assert len(looks) == 1

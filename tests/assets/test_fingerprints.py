@@ -5,17 +5,17 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from memflow.assets.fingerprints import Fingerprints
+from memflow.resources import source_code
+from memflow.resources.data.library import Library
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.sections import Embedder
+from memflow.resources.settings.settings import Settings, load
 
-from assets.fingerprints import Fingerprints
 from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.pipeline import STEPS, WRITERS, tables_of
 from memflow.run.prompt_catalog import prompt_catalog
-from resources import source_code
-from resources.data.library import Library
-from resources.lake.lake import Lake
-from resources.settings.chat_models import Model
-from resources.settings.sections import Embedder
-from resources.settings.settings import Settings, load
 
 CATALOG = prompt_catalog()
 RUN = "amemgym_v1_base_run"
@@ -247,7 +247,7 @@ def test_changed_pronunciation_dictionary_makes_dependent_verdicts_stale(tmp_pat
 def test_leaderboard_fingerprint_changes_with_the_sql_queries(fingerprints, monkeypatch) -> None:
     before = fingerprints.table("score.leaderboard")
     assert fingerprints.table("score.leaderboard") == before
-    monkeypatch.setattr("assets.fingerprints.queries", lambda: "others")
+    monkeypatch.setattr("memflow.assets.fingerprints.queries", lambda: "others")
     assert fingerprints.table("score.leaderboard") != before
 
 

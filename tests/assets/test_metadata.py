@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from assets.metadata import rule_table
+from memflow.assets.metadata import rule_table
+
 from memflow.checks.evaluation import RuleResult
 
 

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from assets.partitions import Partitions
-from resources.runs.added_partitions import FILE, add_partitions, with_added_partitions
-from resources.settings.settings import Settings, load
+from memflow.assets.partitions import Partitions
+from memflow.resources.runs.added_partitions import FILE, add_partitions, with_added_partitions
+from memflow.resources.settings.settings import Settings, load
 
 
 def settings_with(folder: Path, **over: object) -> Settings:

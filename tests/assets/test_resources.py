@@ -6,10 +6,9 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from dagster._core.remote_representation.external_data import RepositorySnap
-
-from assets.definitions import build_defs
-from resources.configurable import configurable_resources
-from resources.settings.settings import Settings, load
+from memflow.assets.definitions import build_defs
+from memflow.resources.configurable import configurable_resources
+from memflow.resources.settings.settings import Settings, load
 
 FILE = """
 ledger = "postgresql+psycopg2://me:topsecret@host/name"

@@ -9,10 +9,10 @@ from typing import Any
 import dagster as dg
 import pytest
 from dagster._config import ConfigType, ConfigTypeKind
+from memflow.assets.definitions import build_defs
+from memflow.resources.settings.settings import load
 
 import assets
-from assets.definitions import build_defs
-from resources.settings.settings import load
 
 LEAVES = {
     "execution.config.marker_to_close": "String",

@@ -15,9 +15,8 @@ from dagster_k8s import K8sRunLauncher
 from dagster_k8s.container_context import K8sContainerContext
 from dagster_k8s.job import construct_dagster_k8s_job
 from kubernetes.client import ApiClient
-
-from resources.runs.owner_requests import HOSTS_VARIABLE, LOOPBACK
-from resources.settings.settings import load
+from memflow.resources.runs.owner_requests import HOSTS_VARIABLE, LOOPBACK
+from memflow.resources.settings.settings import load
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples/deployments/kubernetes"

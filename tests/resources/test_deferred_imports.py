@@ -4,8 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-from resources.deferred_imports import deferred_imports
+from memflow.resources.deferred_imports import deferred_imports
 
 
 @pytest.fixture

@@ -8,9 +8,8 @@ import dagster as dg
 import pytest
 import sqlalchemy as sa
 import yaml
+from memflow.resources.runs.owner_requests import HOSTS_VARIABLE
 from sqlalchemy.engine import make_url
-
-from resources.runs.owner_requests import HOSTS_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))
@@ -92,7 +91,7 @@ def test_compose_file_binds_ports_to_localhost_and_sets_every_variable() -> None
     services = COMPOSE["services"]
     ports = [port for service in services.values() for port in service.get("ports", ())]
     assert ports and all(port.startswith("127.0.0.1:") for port in ports)
-    assert services["webserver"]["command"][:3] == ["python", "-m", "resources.runs.webserver"]
+    assert services["webserver"]["command"][:3] == ["python", "-m", "memflow.resources.runs.webserver"]
     for name, needed in (("code", "postgres"), ("webserver", "code"), ("daemon", "code")):
         assert services[name]["depends_on"][needed]["condition"] == "service_healthy"
         assert services[needed]["healthcheck"]["test"]

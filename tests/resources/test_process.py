@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
-
-from resources.process import ENDING, default_signals
+from memflow.resources.process import ENDING, default_signals
 
 WAITS = "import time; print('ready', flush=True); time.sleep(60)"
 
@@ -64,7 +63,7 @@ def test_limit_of_open_files_is_raised_as_far_as_the_system_permits(
     hard: str, needed: int, limit: str
 ) -> None:
     program = (
-        "import resource; from resources.process import allow_open_files;"
+        "import resource; from memflow.resources.process import allow_open_files;"
         f"resource.setrlimit(resource.RLIMIT_NOFILE, (30, {hard}));"
         f"print(allow_open_files({needed}), resource.getrlimit(resource.RLIMIT_NOFILE)[0])"
     )
@@ -76,7 +75,7 @@ def test_limit_of_open_files_is_raised_as_far_as_the_system_permits(
 def test_release_freed_memory_lowers_the_memory_of_the_process() -> None:
     program = (
         "from pathlib import Path\n"
-        "from resources.process import release_freed_memory\n"
+        "from memflow.resources.process import release_freed_memory\n"
         "resident = lambda: int(Path('/proc/self/statm').read_text().split()[1]) * 4096\n"
         "texts = [bytes(2000) for _ in range(50_000)]\n"
         "last = bytes(2000)\n"  # holds the end of the heap
@@ -96,7 +95,7 @@ def test_release_after_growth_frees_cycles_of_a_process_that_has_grown(
 ) -> None:
     program = (
         "import gc, weakref\n"
-        "from resources.process import release_after_growth\n"
+        "from memflow.resources.process import release_after_growth\n"
         "imported = bytearray(b'x') * 20_000_000\n"
         "release_after_growth()\n"
         "class Cycle: pass\n"
@@ -116,7 +115,7 @@ def test_release_after_growth_frees_cycles_of_a_process_that_has_grown(
 def test_limit_free_memory_returns_large_blocks_below_blocks_in_use() -> None:
     program = (
         "from pathlib import Path\n"
-        "from resources.process import limit_free_memory\n"
+        "from memflow.resources.process import limit_free_memory\n"
         "limit_free_memory()\n"
         "resident = lambda: int(Path('/proc/self/statm').read_text().split()[1]) * 4096\n"
         "large = bytearray(b'x') * 30_000_000\n"

@@ -8,10 +8,9 @@ import textwrap
 
 import duckdb
 import pytest
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 from python_path import PYTHONPATH
-
-from resources.lake.lake import Lake
-from resources.publishing.warehouse import Warehouse
 
 WRITERS, LEAST_VERSIONS, LEAST_LOOKS = 4, 20, 10
 """The writers go on until each wrote LEAST_VERSIONS and the reader looked LEAST_LOOKS times, however slow either is."""
@@ -21,8 +20,8 @@ WRITER = textwrap.dedent(
     import sys
     from pathlib import Path
     from factories import verdict
-    from resources.lake.lake import Lake
-    from resources.publishing.warehouse import Warehouse
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.publishing.warehouse import Warehouse
 
     root, duck, stop, me, least = sys.argv[1], sys.argv[2], Path(sys.argv[3]), int(sys.argv[4]), int(sys.argv[5])
     lake = Lake(root)

@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import factories
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 
 from memflow.scoring.efficiency import OperationSums
-from resources.lake.lake import Lake
-from resources.publishing.warehouse import Warehouse
 
 LINE = factories.transcript_message(
     assistant="rag", episode_id="e", message_id="m0", text="hello", origin="given",

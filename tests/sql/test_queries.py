@@ -5,9 +5,8 @@ from pathlib import Path
 
 import duckdb
 import pytest
-
-from resources.lake.lake import Lake
-from resources.publishing.warehouse import Warehouse
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 
 ROOT = Path(__file__).parents[2]
 QUERIES = sorted((ROOT / "sql" / "queries").glob("*.sql"))

@@ -6,11 +6,11 @@ import pytest
 from factories import verdict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 from profiles import examples
 
 from memflow.scoring.groups import Group, groups_of
-from resources.lake.lake import Lake
-from resources.publishing.warehouse import Warehouse
 
 VALUES = st.none() | st.floats(0, 10).map(lambda value: round(value, 12))
 

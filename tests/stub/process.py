@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from resources.process import default_signals
+from memflow.resources.process import default_signals
 
 FOLDER = str(Path(__file__).parents[1])
 """The folder of the package `stub`."""

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.chat_models import command_line_name
 from stub import request_counts, stub_process
 
 from memflow.scoring.estimate import MIN_COVERAGE
-from resources.lake.lake import Lake
-from resources.settings.chat_models import command_line_name
 
 DOMAIN = "amemgym_base"
 MEMORIES = ("none", "oracle", "previous", "full", "rag_2_4_30")

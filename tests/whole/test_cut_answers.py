@@ -6,6 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.settings.settings import load
 from rich.console import Console
 from stub import stub_process
 
@@ -15,9 +18,6 @@ from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.run.recording import RecordedRun, read, recording_text
-from resources.lake.lake import Lake
-from resources.ledger.sql_ledger import SqlLedger
-from resources.settings.settings import load
 
 DOMAIN, ASSISTANT = "amemgym_demo~1", "full"
 PARTITION = f"{DOMAIN}/{ASSISTANT}"

@@ -17,6 +17,10 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from memflow.resources.instance.instance import open_instance
+from memflow.resources.lake.facts import VERSIONS
+from memflow.resources.lake.lake import Lake
+from memflow.resources.report.example import write_example
 from report_home import read_data
 from typer.testing import CliRunner
 
@@ -28,10 +32,6 @@ from memflow.pipeline import WRITERS, tables_of
 from memflow.records import BY_EVIDENCE, MEASURED, RECALL_AT_10, TABLES, columns
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EFFICIENCY_NAMES
-from resources.instance.instance import open_instance
-from resources.lake.facts import VERSIONS
-from resources.lake.lake import Lake
-from resources.report.example import write_example
 
 DEMO = AMEMGYM, MEMORYBENCH = demo_domains()
 ASSISTANTS = DEMO_MEMORIES

@@ -8,14 +8,14 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from drift_settings import SHIFT, write_settings
+from memflow.assets.definitions import build_defs
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import load
 
-from assets.definitions import build_defs
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.records import Drift
 from memflow.scoring.drift_summary import last_drifts
-from resources.lake.lake import Lake
-from resources.settings.settings import load
 
 Run = Callable[..., Outcome]
 CHECK = "scores_within_noise_after_model_change"

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from memflow.resources.lake.lake import Lake
 
 from memflow.cli.planned_runs import Outcome
 from memflow.run import evaluation, transcripts
 from memflow.run.early_answers import EarlyAnswers
 from memflow.run.play import PlayedEpisode
-from resources.lake.lake import Lake
 
 DOMAIN, ASSISTANT = "amemgym_demo~3", "rag_2_4_30"
 

@@ -12,10 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.files.lake_format import mark_lake
+from memflow.resources.lake.lake import Lake
 from stub import count_answers, request_counts, stub_process
-
-from resources.files.lake_format import mark_lake
-from resources.lake.lake import Lake
 
 DOMAIN = "amemgym_base"
 MEMORIES = (

@@ -15,8 +15,8 @@ from secrets import token_hex
 from tempfile import gettempdir, mkdtemp
 from threading import Lock
 
-from resources.files.file_cache import FileState
-from resources.files.local_files import can_link
+from memflow.resources.files.file_cache import FileState
+from memflow.resources.files.local_files import can_link
 
 FOLDER_VARIABLE = "MEMFLOW_CACHE"
 MOST_BYTES = 10_000_000_000

@@ -17,18 +17,18 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
+from memflow.resources.files.file_cache import FileCache, FileState
+from memflow.resources.files.local_files import partition_of
+from memflow.resources.lake.columns import facts_cache_name
+from memflow.resources.lake.file_hash import footer_length
+from memflow.resources.lake.storage.client import ListedObject, StoredObject
+from memflow.resources.lake.storage.object_cache import ObjectCache
+from memflow.resources.lake.storage.obstore_client import probe_conditions
 
 from memflow.errors import StoreFailed
-from resources.files.file_cache import FileCache, FileState
-from resources.files.local_files import partition_of
-from resources.lake.columns import facts_cache_name
-from resources.lake.file_hash import footer_length
-from resources.lake.storage.client import ListedObject, StoredObject
-from resources.lake.storage.object_cache import ObjectCache
-from resources.lake.storage.obstore_client import probe_conditions
 
 if TYPE_CHECKING:
-    from resources.lake.storage.obstore_client import ObstoreClient
+    from memflow.resources.lake.storage.obstore_client import ObstoreClient
 
 LISTED_S = 5.0
 """Seconds for which a list of objects is used by decisions over many partitions."""

@@ -7,12 +7,13 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
+from memflow.resources.lake.storage.client import check_address
+from memflow.resources.lake.storage.local import LocalStorage
+
 from memflow.errors import BadSettings
-from resources.lake.storage.client import check_address
-from resources.lake.storage.local import LocalStorage
 
 if TYPE_CHECKING:
-    from resources.lake.storage.object_store import ObjectStorage
+    from memflow.resources.lake.storage.object_store import ObjectStorage
 
 LakeStorage: TypeAlias = "LocalStorage | ObjectStorage"
 """The files of a lake, by key."""
@@ -42,14 +43,14 @@ def open_storage(root: str | Path) -> LakeStorage:
 def _open_object_storage(address: str) -> LakeStorage:
     check_address(address)
     try:
-        from resources.lake.storage.obstore_client import open_client  # noqa: PLC0415  (an optional extra)
+        from memflow.resources.lake.storage.obstore_client import open_client  # noqa: PLC0415  (an optional extra)
     except ImportError:
         raise BadSettings(
             f"the lake {address} is in an object store, and the package obstore is not installed. Install "
             "memflow[object-store], or set `lake` in memflow.toml to a folder."
         ) from None
-    from resources.lake.storage.object_cache import ObjectCache, cache_folder  # noqa: PLC0415
-    from resources.lake.storage.object_store import ObjectStorage  # noqa: PLC0415
+    from memflow.resources.lake.storage.object_cache import ObjectCache, cache_folder  # noqa: PLC0415
+    from memflow.resources.lake.storage.object_store import ObjectStorage  # noqa: PLC0415
 
     client = open_client(address)
     if address.startswith("memory:"):  # its tags are numbers, which other processes give to other content

@@ -3,6 +3,7 @@
 from importlib.resources import files
 
 import pytest
+from memflow.resources.data.library import Library
 
 from memflow.annotation.kind import Kind
 from memflow.benchmarks import registry
@@ -22,7 +23,6 @@ from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
-from resources.data.library import Library
 
 BENCHMARKS = [spec.name for spec in registry.specs()]
 FILES = (

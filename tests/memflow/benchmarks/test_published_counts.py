@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from resources.data.data_check import DataCheck, check_dataset
-from resources.data.library import Library
+from memflow.resources.data.data_check import DataCheck, check_dataset
+from memflow.resources.data.library import Library
 
 Counts = Mapping[str, int]
 MARK = re.compile(r"\[ERROR[QAC]\]")

@@ -10,22 +10,22 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from memflow.assets.fingerprints import Fingerprints
+from memflow.resources.data.library import Library
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.models import Models
+from memflow.resources.publishing.leaderboard import leaderboard_rows
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings, load
+from memflow.resources.steps import StepRunner
 from rich.console import RenderableType
 from typer.testing import CliRunner
 
-from assets.fingerprints import Fingerprints
 from memflow.cli import app
 from memflow.cli.output import TerminalConsole
 from memflow.cli.summary import Summary
 from memflow.pipeline import Step, partition_key, steps_of
-from resources.data.library import Library
-from resources.lake.lake import Lake
-from resources.ledger.sql_ledger import SqlLedger
-from resources.models.models import Models
-from resources.publishing.leaderboard import leaderboard_rows
-from resources.publishing.warehouse import Warehouse
-from resources.settings.settings import Settings, load
-from resources.steps import StepRunner
 
 DOMAIN = "amemgym_demo~1"
 ASSISTANTS = ("none", "oracle", "full", "awi")

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from resources.settings.protocol_values import protocol_meta
-from resources.settings.settings import load
+from memflow.resources.settings.protocol_values import protocol_meta
+from memflow.resources.settings.settings import load
 
 DOMAIN = "amemgym_base"
 OPENAI = """

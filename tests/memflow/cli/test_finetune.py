@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 from generated import generate
+from memflow.resources.settings.settings import load
+from memflow.resources.training.adapter import read_manifest
 from training_program import LEARNS
-
-from resources.settings.settings import load
-from resources.training.adapter import read_manifest
 
 DOMAIN = "memorybench_demo"
 

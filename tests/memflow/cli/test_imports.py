@@ -8,9 +8,8 @@ from types import SimpleNamespace
 import dagster as dg
 import pytest
 from amemgym_runs import KEY, failure_rates, read_json, write_run
-
-from assets.partitions import pair
-from resources.instance.instance import open_instance
+from memflow.assets.partitions import pair
+from memflow.resources.instance.instance import open_instance
 
 ASSISTANT = "imported_awi@small-model"
 SETTINGS = """\

@@ -5,10 +5,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-
-from resources.lake.past import PastLake
-from resources.publishing.score_history import history_rows
-from resources.settings.settings import load
+from memflow.resources.lake.past import PastLake
+from memflow.resources.publishing.score_history import history_rows
+from memflow.resources.settings.settings import load
 
 DOMAIN = "amemgym_demo"
 TABLE = "score.leaderboard"

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-from resources.data.library import Library
-from resources.settings.settings import load
+from memflow.resources.data.library import Library
+from memflow.resources.settings.settings import load
 
 LINE = {
     "id": "ana",

@@ -6,13 +6,13 @@ from typing import Any, cast
 
 import pytest
 from echo_servers import ECHO, http_echo
+from memflow.resources.memory_servers.declaration import read_hello
+from memflow.resources.memory_servers.stored_checks import has_passed
 
 from memflow.cli.front import Front
 from memflow.cli.required_checks import planned_checks, run_required_checks, skip_checks, unchecked
 from memflow.cli.selection import Selection, select
 from memflow.errors import BadSettings
-from resources.memory_servers.declaration import read_hello
-from resources.memory_servers.stored_checks import has_passed
 
 SERVER = """
 import runpy, sys
@@ -110,7 +110,7 @@ def test_check_of_an_address_holds_for_a_day_and_for_name_and_version(
         assert not has_passed(name, own, empty.folder, hello.model_copy(update={"version": "2"}))
         changed = own.model_copy(update={"settings": {"grain": "turn"}})
         assert not has_passed(name, changed, empty.folder, hello)
-        monkeypatch.setattr("resources.memory_servers.stored_checks.HOURS_OF_ADDRESS", 0)
+        monkeypatch.setattr("memflow.resources.memory_servers.stored_checks.HOURS_OF_ADDRESS", 0)
         assert not has_passed(name, own, empty.folder, hello)
 
 

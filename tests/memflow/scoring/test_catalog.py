@@ -7,6 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 from factories import probe, score
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 from typer.testing import CliRunner
 
 from docs.tables import metrics_table
@@ -25,8 +27,6 @@ from memflow.scoring.catalog import (
 )
 from memflow.scoring.collection import collect
 from memflow.scoring.metric import Metric
-from resources.lake.lake import Lake
-from resources.publishing.warehouse import Warehouse
 
 DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 OWN = Metric("brevity", "Brevity", "higher", "Share of short answers.")

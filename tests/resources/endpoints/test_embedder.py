@@ -6,15 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from memflow.resources.endpoints.embedder import BATCH, EndpointEmbedder, read_vectors
+from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
+from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import Stub, StubBehavior
 from stub.calls import Rejection
 
 from memflow.chat.conversation import EPISODE
 from memflow.errors import BadInput, NoAnswer, PromptTooLong
 from memflow.timing import timed
-from resources.endpoints.embedder import BATCH, EndpointEmbedder, read_vectors
-from resources.endpoints.replies import BrokenReply, ErrorReply
-from resources.ledger.sql_ledger import SqlLedger
 
 
 @pytest.fixture

@@ -2,8 +2,9 @@
 
 import asyncio
 
+from memflow.resources.endpoints.limits import AdaptiveLimiter, limiter_of
+
 from memflow.chat.priority import REMAINING
-from resources.endpoints.limits import AdaptiveLimiter, limiter_of
 
 
 class Clock:

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.settings import load
 
 from memflow.errors import BadSettings
-from resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
-from resources.settings.chat_models import Model
-from resources.settings.settings import load
 
 MODEL = {"url": "http://127.0.0.1:1/v1", "model": "m"}
 
@@ -33,7 +33,9 @@ def settings_error(tmp_path: Path) -> Any:
 
 
 def test_every_preset_of_the_file_is_declared_and_valid() -> None:
-    table = tomllib.loads(files("resources.endpoints").joinpath("presets.toml").read_text(encoding="utf-8"))
+    table = tomllib.loads(
+        files("memflow.resources.endpoints").joinpath("presets.toml").read_text(encoding="utf-8")
+    )
     assert set(table) <= set(PRESETS)
     for preset in PRESETS:
         for level in ("", *profile_of(preset).thinking_levels):

@@ -5,8 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from resources.endpoints.rate_limits import retry_after, seconds_until_reset
+from memflow.resources.endpoints.rate_limits import retry_after, seconds_until_reset
 
 
 @pytest.mark.parametrize(

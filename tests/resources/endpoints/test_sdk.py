@@ -9,20 +9,20 @@ import openai
 import pytest
 from aiohttp import web
 from local_server import local_server
+from memflow.resources.endpoints import transport
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.model_check_requests import requests_to
+from memflow.resources.endpoints.profiles import Profile, profile_of
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.settings.chat_models import Model
 from stub import Stub, StubBehavior
 from stub.odd_json import completion
 
 from memflow.chat.conversation import EPISODE
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import BadSettings, EndpointDown, ModelMisconfigured
-from resources.endpoints import transport
-from resources.endpoints.chat import OpenAIChat
-from resources.endpoints.embedder import EndpointEmbedder
-from resources.endpoints.endpoint import Endpoint
-from resources.endpoints.model_check_requests import requests_to
-from resources.endpoints.profiles import Profile, profile_of
-from resources.ledger.sql_ledger import SqlLedger
-from resources.settings.chat_models import Model
 
 REQUEST = ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),))
 

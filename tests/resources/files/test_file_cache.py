@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memflow.resources.data.library import Library
+from memflow.resources.files import file_cache
+from memflow.resources.files.file_cache import FileCache, FileState
+from memflow.resources.lake.columns import facts_cache_name
+from memflow.resources.lake.lake import Lake
 
 from memflow.benchmarks.datasets import Dataset
-from resources.data.library import Library
-from resources.files import file_cache
-from resources.files.file_cache import FileCache, FileState
-from resources.lake.columns import facts_cache_name
-from resources.lake.lake import Lake
 
 OLD_NS = time.time_ns() - 3600 * 10**9
 
@@ -112,7 +112,7 @@ def test_concurrent_processes_lose_no_value_of_the_file_cache(tmp_path, stored) 
         path.write_text(path.name)
         age(path)
     program = (
-        "import sys; from pathlib import Path; from resources.files.file_cache import FileCache, FileState\n"
+        "import sys; from pathlib import Path; from memflow.resources.files.file_cache import FileCache, FileState\n"
         "cache = FileCache(sys.argv[1])\n"
         "for name in sys.argv[2:]:\n"
         "    cache.put(name, FileState.of(Path(name).stat()), Path(name).name * 100)\n"
@@ -181,7 +181,8 @@ def lake(tmp_path) -> Lake:
 def test_lake_reads_the_facts_of_an_unchanged_partition_file_once(lake, monkeypatch) -> None:
     first = lake.facts("question.keys", "d")
     monkeypatch.setattr(
-        "resources.lake.partition_files.verify_rows", lambda *_: pytest.fail("the file was read again")
+        "memflow.resources.lake.partition_files.verify_rows",
+        lambda *_: pytest.fail("the file was read again"),
     )
     assert lake.facts("question.keys", "d") == first == Lake(lake.root).facts("question.keys", "d")
     assert lake.facts("question.keys", "other") is None

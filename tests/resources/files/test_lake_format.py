@@ -9,13 +9,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from memflow.resources.files.lake_format import FORMAT_FILE, OtherVersion
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import load
 from typer.testing import CliRunner
 from valid_rows import valid_rows
 
 from memflow.cli import app
-from resources.files.lake_format import FORMAT_FILE, OtherVersion
-from resources.lake.lake import Lake
-from resources.settings.settings import load
 
 READERS = (
     *(("run", "--demo"), ("plan",), ("dev",), ("doctor",), ("report",), ("view",), ("sql", "SELECT 1")),
@@ -48,7 +48,7 @@ def test_every_reader_refuses_a_home_of_another_version_in_one_sentence(
 
 
 def test_code_location_refuses_a_home_of_another_version(home: Path) -> None:
-    code = "import assets.definitions as found; found.defs()"
+    code = "import memflow.assets.definitions as found; found.defs()"
     result = subprocess.run(
         [sys.executable, "-c", code],
         env={**os.environ, "MEMFLOW_HOME": str(home)},

@@ -10,16 +10,16 @@ import dagster as dg
 import pytest
 import yaml
 from checked_graph import ASSET, PARTITIONS, build_job, execute
+from memflow.resources.instance.event_log import OPEN_DATABASES
+from memflow.resources.instance.instance import open_instance
 
 from memflow.errors import EventLogError
-from resources.instance.event_log import OPEN_DATABASES
-from resources.instance.instance import open_instance
 
 CHECKS = 6
 SETTINGS = {
     "ours": {
         "event_log_storage": {
-            "module": "resources.instance.event_log",
+            "module": "memflow.resources.instance.event_log",
             "class": "SqliteEventLog",
             "config": {"base_dir": "history/runs"},
         }

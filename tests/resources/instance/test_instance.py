@@ -11,18 +11,18 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import yaml
+from memflow.resources.instance.instance import dagster_home, open_instance, require_own_runs
+from memflow.resources.runs.recovery import IN_PROGRESS
 from sqlalchemy.engine import make_url
 
 from memflow.errors import BadSettings
-from resources.instance.instance import dagster_home, open_instance, require_own_runs
-from resources.runs.recovery import IN_PROGRESS
 
 WORKER = textwrap.dedent(
     """
     import sys, time
     from pathlib import Path
     import dagster as dg
-    from resources.instance.instance import open_instance
+    from memflow.resources.instance.instance import open_instance
 
     home = Path(sys.argv[1])
 
@@ -91,7 +91,7 @@ def test_unreachable_database_is_reported_in_a_sentence_without_its_password(
 ) -> None:
     utils = pytest.importorskip("dagster_postgres.utils", reason="dagster-postgres is not installed")
     monkeypatch.setattr(utils.time, "sleep", lambda seconds: None)
-    settings = files("resources.instance").joinpath("deployment.yaml").read_text(encoding="utf-8")
+    settings = files("memflow.resources.instance").joinpath("deployment.yaml").read_text(encoding="utf-8")
     (tmp_path / "dagster.yaml").write_text(settings, encoding="utf-8")
     monkeypatch.setenv("DAGSTER_HOME", str(tmp_path))
     with socket.socket() as closed:
@@ -144,7 +144,7 @@ def test_settings_of_dagster_are_valid(
     for variable, value in values.items():
         monkeypatch.setenv(f"DAGSTER_POSTGRES_{variable}", str(value))
     monkeypatch.setenv("RAY_API_SERVER_ADDRESS", "http://127.0.0.1:1")
-    text = files("resources.instance").joinpath(name).read_text(encoding="utf-8")
+    text = files("memflow.resources.instance").joinpath(name).read_text(encoding="utf-8")
     (tmp_path / "dagster.yaml").write_text(text, encoding="utf-8")
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         assert instance.run_monitoring_enabled and instance.run_retries_enabled

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lake_stores import START, hour, timed_lake
+from memflow.resources.lake.garbage_collection import collect, collectable, kept_bytes
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.past import PastLake
 from valid_rows import valid_rows
 
 from memflow.errors import MissingData
-from resources.lake.garbage_collection import collect, collectable, kept_bytes
-from resources.lake.lake import Lake
-from resources.lake.past import PastLake
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
@@ -124,8 +124,8 @@ def earlier_rows_exist(lake, partition):
 REMOVE = """
 import sys
 from datetime import UTC, datetime
-from resources.lake.garbage_collection import collect, collectable
-from resources.lake.lake import Lake
+from memflow.resources.lake.garbage_collection import collect, collectable
+from memflow.resources.lake.lake import Lake
 
 lake = Lake(sys.argv[1])
 chosen = collectable(lake, datetime.now(UTC), 0)

@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from memflow.resources.files.file_cache import FileState, RowCache
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.snapshots import snapshot_of
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import TABLES, Variable, columns
-from resources.files.file_cache import FileState, RowCache
-from resources.lake.lake import Lake
-from resources.lake.snapshots import snapshot_of
 
 PLAIN = {str: "é 中文 '\"\n", int: 7, float: 0.25, bool: True, list[str]: ["a", ""], list[float]: [0.1, -1.0]}
 
@@ -186,7 +186,7 @@ def test_failed_lake_write_keeps_the_old_partition_file(lake, monkeypatch):
     def full(descriptor):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("resources.lake.storage.local.os.fsync", full)
+    monkeypatch.setattr("memflow.resources.lake.storage.local.os.fsync", full)
     with pytest.raises(OSError, match="no space left"):
         lake.write("score.verdicts", "d/a", [verdict(2, 1.0)], fingerprint="new")
     assert lake.facts("score.verdicts", "d/a").fingerprint == "old"

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from memflow.resources.lake.columns import from_array, to_arrays
+from memflow.resources.lake.lake import Lake
 
 from memflow.errors import BadInput
 from memflow.records import columns
-from resources.lake.columns import from_array, to_arrays
-from resources.lake.lake import Lake
 
 TEXTS = st.sampled_from(["", "a", "ab", "中文"])
 ENTRIES = st.builds(
@@ -30,7 +30,7 @@ ENTRIES = st.builds(
 
 @given(rows=st.lists(ENTRIES, max_size=12), size=st.integers(1, 13))
 def test_row_groups_of_any_size_give_the_same_rows_and_facts(rows, size):
-    with TemporaryDirectory() as folder, patch("resources.lake.row_groups.VECTOR_GROUP_ROWS", size):
+    with TemporaryDirectory() as folder, patch("memflow.resources.lake.row_groups.VECTOR_GROUP_ROWS", size):
         lake = Lake(folder)
         facts = lake.write("memory.indexes", "d/a", iter(rows), fingerprint="f", meta={"run": "r"})
         parquet = pq.read_metadata(lake.path("memory.indexes", "d/a"))
@@ -51,7 +51,7 @@ def test_from_array_restores_the_values_that_to_arrays_converted(rows, first):
 
 
 def test_lake_write_keeps_the_old_file_if_reading_the_rows_raises(tmp_path, monkeypatch):
-    monkeypatch.setattr("resources.lake.row_groups.VECTOR_GROUP_ROWS", 2)
+    monkeypatch.setattr("memflow.resources.lake.row_groups.VECTOR_GROUP_ROWS", 2)
     lake = Lake(tmp_path)
     old = [factories.entry(entry_id="old")]
     facts = lake.write("memory.indexes", "d/a", old, fingerprint="f")
@@ -67,7 +67,7 @@ def test_lake_write_keeps_the_old_file_if_reading_the_rows_raises(tmp_path, monk
 
 
 def test_write_names_the_number_of_an_invalid_row_in_a_later_group(tmp_path, monkeypatch):
-    monkeypatch.setattr("resources.lake.row_groups.VECTOR_GROUP_ROWS", 2)
+    monkeypatch.setattr("memflow.resources.lake.row_groups.VECTOR_GROUP_ROWS", 2)
     rows = [factories.entry(entry_id=f"e{number}") for number in range(5)]
     rows[3] = factories.entry(entry_id="e3", text=7)
     with pytest.raises(BadInput, match=r"memory\.indexes\.text of row 3 .* is 7, not str"):
@@ -80,7 +80,7 @@ def test_write_names_the_number_of_an_invalid_row_in_a_later_group(tmp_path, mon
 @given(rows=st.lists(ENTRIES, max_size=12), size=st.integers(1, 13), episodes=st.sets(TEXTS))
 def test_rows_of_episodes_are_equal_for_row_groups_of_any_size(rows, size, episodes):
     rows = [replace(row, episode_id=row.entry_id) for row in rows]
-    with TemporaryDirectory() as folder, patch("resources.lake.row_groups.VECTOR_GROUP_ROWS", size):
+    with TemporaryDirectory() as folder, patch("memflow.resources.lake.row_groups.VECTOR_GROUP_ROWS", size):
         lake = Lake(folder)
         lake.write("memory.indexes", "d/a", rows, fingerprint="")
         found = list(lake.stream("memory.indexes", "d/a", episodes=episodes))
@@ -89,7 +89,7 @@ def test_rows_of_episodes_are_equal_for_row_groups_of_any_size(rows, size, episo
 
 def test_row_groups_without_a_wanted_episode_are_not_read(tmp_path):
     rows = [factories.entry(entry_id=str(at), episode_id=f"e{at // 2}") for at in range(6)]
-    with patch("resources.lake.row_groups.VECTOR_GROUP_ROWS", 2):
+    with patch("memflow.resources.lake.row_groups.VECTOR_GROUP_ROWS", 2):
         lake = Lake(str(tmp_path))
         lake.write("memory.indexes", "d/a", rows, fingerprint="")
         read = pq.ParquetFile.iter_batches

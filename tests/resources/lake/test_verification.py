@@ -8,16 +8,16 @@ from typing import Any
 
 import factories
 import pytest
+from memflow.resources.lake.facts import Facts
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.past import PastLake
+from memflow.resources.lake.snapshots import snapshot_of
+from memflow.resources.lake.verification import VERIFIED
+from memflow.resources.lake.versions import KeptFile, kept_facts, kept_files, remove_rows
+from memflow.resources.publishing.warehouse import Warehouse
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, DamagedFile
-from resources.lake.facts import Facts
-from resources.lake.lake import Lake
-from resources.lake.past import PastLake
-from resources.lake.snapshots import snapshot_of
-from resources.lake.verification import VERIFIED
-from resources.lake.versions import KeptFile, kept_facts, kept_files, remove_rows
-from resources.publishing.warehouse import Warehouse
 
 TABLE, PARTITION = "score.verdicts", "d/a"
 FLIPS = 40
@@ -107,9 +107,10 @@ def test_bit_that_changed_without_another_modification_time_is_noticed_by_the_ne
 
 def test_file_is_read_once_for_its_hash_in_each_process(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    verify_rows = __import__("resources.lake.partition_files", fromlist=["verify_rows"]).verify_rows
+    verify_rows = __import__("memflow.resources.lake.partition_files", fromlist=["verify_rows"]).verify_rows
     monkeypatch.setattr(
-        "resources.lake.partition_files.verify_rows", lambda *args: calls.append("") or verify_rows(*args)
+        "memflow.resources.lake.partition_files.verify_rows",
+        lambda *args: calls.append("") or verify_rows(*args),
     )
     for _ in range(3):
         list(Lake(lake.root).batches(TABLE, PARTITION))

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from lake_stores import START, hour, timed_lake
+from memflow.resources.lake.past import PastLake
+from memflow.resources.lake.snapshots import snapshot_of
+from memflow.resources.lake.versions import kept_files
+from memflow.resources.publishing.warehouse import Warehouse
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
-from resources.lake.past import PastLake
-from resources.lake.snapshots import snapshot_of
-from resources.lake.versions import kept_files
-from resources.publishing.warehouse import Warehouse
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
@@ -125,7 +125,7 @@ def test_kept_rows_are_copied_on_a_disk_without_hard_links(tmp_path, monkeypatch
     def cannot(source, target):
         raise PermissionError("operation not permitted")
 
-    monkeypatch.setattr("resources.lake.storage.local.os.link", cannot)
+    monkeypatch.setattr("memflow.resources.lake.storage.local.os.link", cannot)
     lake = timed_lake("local", tmp_path)
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
     lake.write(TABLE, "d/a", ROWS, fingerprint="")

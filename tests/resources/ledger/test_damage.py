@@ -11,17 +11,17 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from ledger_rows import ACCOUNT, completion, find, request, store
+from memflow.resources.endpoints.embedder import TimedVector
+from memflow.resources.files.sqlite_urls import sqlite_url
+from memflow.resources.ledger.damage import ledger_damage
+from memflow.resources.ledger.maintenance import CompletionFilter, forget
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.ledger.tables import completions, embeddings
+from memflow.resources.ledger.usage import GROUPS
 
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling, TokenBound
 from memflow.errors import DamagedRow, MemflowError, StoreFailed
-from resources.endpoints.embedder import TimedVector
-from resources.files.sqlite_urls import sqlite_url
-from resources.ledger.damage import ledger_damage
-from resources.ledger.maintenance import CompletionFilter, forget
-from resources.ledger.sql_ledger import SqlLedger
-from resources.ledger.tables import completions, embeddings
-from resources.ledger.usage import GROUPS
 
 A, B = "a" * 32, "b" * 32
 FORGET = f"memflow ledger forget --digest {A}"

@@ -5,6 +5,9 @@ import time
 from pathlib import Path
 
 import pytest
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import Stub, StubBehavior
 
 from memflow.chat.ledger import LedgeredChat, RequestContext
@@ -13,9 +16,6 @@ from memflow.memories.memory import Message, Tools
 from memflow.memories.registry import memory_factory
 from memflow.run.play import Episode, Event, play_all
 from memflow.timing import timed
-from resources.endpoints.chat import OpenAIChat
-from resources.endpoints.embedder import EndpointEmbedder
-from resources.ledger.sql_ledger import SqlLedger
 
 ACCOUNT = RequestContext(run="r", stage="memory", domain="d", assistant="a", model="stub")
 EPISODES = [

@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
+from memflow.resources.endpoints.embedder import TimedVector
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings, StoreFailed
-from resources.endpoints.embedder import TimedVector
-from resources.ledger.sql_ledger import SqlLedger
 
 
 def test_ledger_does_not_replace_a_stored_completion(either_url: str) -> None:
@@ -144,8 +144,8 @@ import asyncio
 import sys
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from resources.ledger.database import CACHED_STATEMENTS
-from resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.ledger.database import CACHED_STATEMENTS
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 ledger = SqlLedger(sys.argv[1])
 said = (ChatMessage("user", "x" * 500),)

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 from echo_servers import ECHO
-
-from memflow.errors import BadSettings, ServerFailed
-from memflow.memories.server.protocol import Capabilities, Hello
-from resources.memory_servers.declaration import (
+from memflow.resources.memory_servers.declaration import (
     check_command,
     open_server,
     read_hello,
     write_hello,
 )
-from resources.settings.settings import Settings, load
+from memflow.resources.settings.settings import Settings, load
+
+from memflow.errors import BadSettings, ServerFailed
+from memflow.memories.server.protocol import Capabilities, Hello
 
 
 @pytest.fixture(autouse=True)

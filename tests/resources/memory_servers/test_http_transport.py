@@ -13,10 +13,10 @@ import pytest
 from aiohttp import web
 from echo_servers import found, http_connection, http_echo, sent
 from local_server import local_server
+from memflow.resources.memory_servers.declaration import FOLDER, open_server
+from memflow.resources.settings.own_sections import OwnMemory
 
 from memflow.errors import BadSettings, ServerDown, ServerFailed
-from resources.memory_servers.declaration import FOLDER, open_server
-from resources.settings.own_sections import OwnMemory
 
 
 @asynccontextmanager
@@ -188,8 +188,8 @@ async def test_spaces_are_deleted_at_the_end_of_a_run_since_the_server_goes_on_t
 KILLED = """
 import asyncio, os, signal, sys
 from pathlib import Path
-from resources.memory_servers.declaration import open_server
-from resources.settings.own_sections import OwnMemory
+from memflow.resources.memory_servers.declaration import open_server
+from memflow.resources.settings.own_sections import OwnMemory
 
 async def main(url, home):
     server = open_server("m", OwnMemory(url=url), Path(home))

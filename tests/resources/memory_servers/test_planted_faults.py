@@ -3,10 +3,9 @@
 from typing import Any
 
 import pytest
+from memflow.resources.memory_servers.check_lines import CheckLine
+from memflow.resources.memory_servers.server_checks import WRITES_WITH_MODELS, ServerChecks
 from planted_servers import planted
-
-from resources.memory_servers.check_lines import CheckLine
-from resources.memory_servers.server_checks import WRITES_WITH_MODELS, ServerChecks
 
 SIZES = (120, 30)
 """Fewer messages than in a check of a user, to save time."""
@@ -146,7 +145,7 @@ async def test_order_that_does_not_depend_on_the_query_is_a_note() -> None:
 
 
 async def test_slow_server_is_a_note_with_the_hours_of_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("resources.memory_servers.read_checks.READ_S", 0.0)
+    monkeypatch.setattr("memflow.resources.memory_servers.read_checks.READ_S", 0.0)
     lines, _ = await lines_of("", {})
     assert lines["speed"].verdict == "note"
     assert "ten long conversations" in lines["speed"].found

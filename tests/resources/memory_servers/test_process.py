@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import uvloop
 from echo_servers import ANSWERS, sent, written_server
+from memflow.resources.memory_servers import process
+from memflow.resources.memory_servers.guard import _write_log
+from memflow.resources.memory_servers.transport import TimeLimits
 
 from memflow.errors import ServerFailed
-from resources.memory_servers import process
-from resources.memory_servers.guard import _write_log
-from resources.memory_servers.transport import TimeLimits
 
 ENVIRONMENT = """
 HELLO = True

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from echo import CAN
 from echo_servers import ANSWERS, connect, echo_command, http_connection, http_echo
-
-from resources.memory_servers.check_lines import CheckLine
-from resources.memory_servers.server_checks import ServerChecks
-from resources.memory_servers.transport import TimeLimits
+from memflow.resources.memory_servers.check_lines import CheckLine
+from memflow.resources.memory_servers.server_checks import ServerChecks
+from memflow.resources.memory_servers.transport import TimeLimits
 
 ROOT = Path(__file__).parents[3]
 LIMITS = TimeLimits(hello=20, read=2, write=2)

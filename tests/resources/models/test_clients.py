@@ -3,17 +3,17 @@
 from pathlib import Path
 
 import pytest
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.chats import Chats
+from memflow.resources.models.clients import Clients
+from memflow.resources.settings.settings import load
+from memflow.resources.vllm_servers.servers import VllmServers
 from stub import Stub, StubBehavior
 
 from memflow.chat.ledger import RequestContext
 from memflow.errors import ChatError
-from resources.endpoints.chat import OpenAIChat
-from resources.endpoints.embedder import EndpointEmbedder
-from resources.ledger.sql_ledger import SqlLedger
-from resources.models.chats import Chats
-from resources.models.clients import Clients
-from resources.settings.settings import load
-from resources.vllm_servers.servers import VllmServers
 
 
 async def test_chat_has_the_limits_key_and_profile_of_its_model(tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import factories
+import memflow.resources.publishing.comparisons
 import pytest
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.comparisons import comparison_rows
+from memflow.resources.publishing.leaderboard import CachedScores
+from memflow.resources.settings.settings import Settings
 
-import resources.publishing.comparisons
 from memflow.records import Comparison
-from resources.lake.lake import Lake
-from resources.publishing.comparisons import comparison_rows
-from resources.publishing.leaderboard import CachedScores
-from resources.settings.settings import Settings
 
 DOMAIN = "comem_demo"
 PROBES = [

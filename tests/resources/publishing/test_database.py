@@ -11,12 +11,12 @@ import duckdb
 import factories
 import pytest
 from measured_lake import DOMAINS, write_assistant, write_probes
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing import database as published_database
+from memflow.resources.publishing.database import database_damage, publish_database
 from python_path import PYTHONPATH
 
 from memflow.errors import BadInput
-from resources.lake.lake import Lake
-from resources.publishing import database as published_database
-from resources.publishing.database import database_damage, publish_database
 
 COUNT = "SELECT count(*), sum(value) FROM score.leaderboard"
 
@@ -122,10 +122,10 @@ PUBLISH = textwrap.dedent(
     import sys
     from pathlib import Path
     from measured_lake import DOMAINS, settings_of, write_assistant
-    from resources.lake.lake import Lake
-    from resources.publishing.leaderboard import CachedScores, leaderboard_rows
-    from resources.publishing.score_cache import NAME
-    from resources.publishing.warehouse import Warehouse
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
+    from memflow.resources.publishing.score_cache import NAME
+    from memflow.resources.publishing.warehouse import Warehouse
 
     root, path, times = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
     for time in range(times):

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from measured_lake import ASSISTANTS, DOMAINS, remove_assistant, write_assistant, write_health, write_probes
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
+from memflow.resources.publishing.score_cache import NAME
+from memflow.resources.publishing.warehouse import Warehouse
 from profiles import examples
 
 from memflow.errors import BadInput
 from memflow.records import Score
-from resources.lake.lake import Lake
-from resources.publishing.leaderboard import CachedScores, leaderboard_rows
-from resources.publishing.score_cache import NAME
-from resources.publishing.warehouse import Warehouse
 
 
 class Home:
@@ -154,7 +154,7 @@ def test_changed_metric_code_makes_all_cached_scores_recomputed(
 ) -> None:
     home.cached()
     home.code = "2"
-    monkeypatch.setattr("resources.publishing.domain_scores.own_scores", lambda *_: [])
+    monkeypatch.setattr("memflow.resources.publishing.domain_scores.own_scores", lambda *_: [])
     assert home.cached() == []
 
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import pytest
 from measured_lake import ASSISTANTS, DOMAINS, settings_of, write_assistant, write_probes
-
-from resources.lake.lake import Lake
-from resources.publishing.leaderboard import leaderboard_rows
-from resources.publishing.partition_scores import partition_scores, published_primary_scores
-from resources.publishing.warehouse import Warehouse
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.leaderboard import leaderboard_rows
+from memflow.resources.publishing.partition_scores import partition_scores, published_primary_scores
+from memflow.resources.publishing.warehouse import Warehouse
 
 
 @pytest.mark.parametrize("name", DOMAINS)

@@ -5,14 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.report.example import ARCHIVE, pack_example, write_example
+from memflow.resources.report.folder import FORMAT
 from report_home import ReportHome, read_data
 
 from memflow.benchmarks.registry import specs
 from memflow.errors import BadInput
 from memflow.records import Score, columns
 from memflow.scoring.catalog import EFFICIENCY_NAMES
-from resources.report.example import ARCHIVE, pack_example, write_example
-from resources.report.folder import FORMAT
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_example_shows_the_demo_domains_and_is_labeled_as_scripted(example: Path
 
 
 def test_example_archive_has_at_most_one_megabyte() -> None:
-    archive = importlib.resources.files("resources.report") / ARCHIVE
+    archive = importlib.resources.files("memflow.resources.report") / ARCHIVE
     assert len(archive.read_bytes()) <= 1_000_000
 
 

@@ -11,20 +11,20 @@ from typing import IO, Any
 import pyarrow.parquet as pq
 import pytest
 from factories import health_measure, row
+from memflow.resources.files import local_files
+from memflow.resources.lake.past import PastLake
+from memflow.resources.report import folder as report_folder
+from memflow.resources.report.names import data_name
+from memflow.resources.report.redaction import LEFT_OUT, Redaction
+from memflow.resources.report.schema import PROBES
+from memflow.resources.report.scores import model_name
+from memflow.resources.report.verdicts import SCHEMA
 from report_home import ASSISTANTS, DOMAIN, EPISODES, FORGOTTEN, MALICIOUS, SURROGATE, ReportHome, read_data
 
 from memflow.errors import BadInput
 from memflow.records import Comparison, ProbeRetrieval, Score
 from memflow.scoring.health.states import such_as
 from memflow.scoring.published_health import AssistantHealth, with_health
-from resources.files import local_files
-from resources.lake.past import PastLake
-from resources.report import folder as report_folder
-from resources.report.names import data_name
-from resources.report.redaction import LEFT_OUT, Redaction
-from resources.report.schema import PROBES
-from resources.report.scores import model_name
-from resources.report.verdicts import SCHEMA
 
 
 def files(folder: Path) -> dict[str, bytes]:

@@ -11,16 +11,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from memflow.resources.process import default_signals
+from memflow.resources.runs.dev_programs import MAX_STARTS, hold_home, require_free_port
 
 from memflow.errors import MemflowError
-from resources.process import default_signals
-from resources.runs.dev_programs import MAX_STARTS, hold_home, require_free_port
 
 SUPERVISED = textwrap.dedent(
     """
     import os, sys
-    from resources.runs import dev_programs
-    from resources.runs.dev_programs import Program, supervise
+    from memflow.resources.runs import dev_programs
+    from memflow.resources.runs.dev_programs import Program, supervise
 
     dev_programs.PAUSE_S, dev_programs.POLL_S = 0.05, 0.02
     programs = [

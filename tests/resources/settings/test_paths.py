@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import pytest
-
-from resources.data.library import Library
-from resources.settings.settings import Settings, load
+from memflow.resources.data.library import Library
+from memflow.resources.settings.settings import Settings, load
 
 
 @pytest.fixture

@@ -10,11 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.training.adapter import (
+    MANIFEST,
+    WEIGHTS,
+    input_fingerprint,
+    load_adapter,
+    read_manifest,
+)
+from memflow.resources.training.trainer import Job, Trainer
 from training_program import DONE, LEARNS
 
 from memflow.errors import BadInput, BadSettings, TrainingFailed
-from resources.training.adapter import MANIFEST, WEIGHTS, input_fingerprint, load_adapter, read_manifest
-from resources.training.trainer import Job, Trainer
 
 JOB = Job(
     examples=[{"case_id": case, "prompt": [], "completion": [{"content": "a\u2028b\nc"}]} for case in "ab"],

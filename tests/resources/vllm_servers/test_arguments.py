@@ -4,11 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.training.adapter import Manifest
+from memflow.resources.vllm_servers.arguments import adapter_arguments, serve_command
 from pydantic import ValidationError
-
-from resources.settings.chat_models import Model
-from resources.training.adapter import Manifest
-from resources.vllm_servers.arguments import adapter_arguments, serve_command
 
 
 def words_of(**settings: Any) -> list[str | None]:

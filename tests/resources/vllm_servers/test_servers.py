@@ -16,18 +16,18 @@ from typing import Annotated, Any
 import dagster as dg
 import pytest
 from fake_vllm import fake_vllm, is_alive, starts, workers
+from memflow.resources.configurable import configurable_resources
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.clients import Clients
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.settings import Settings, load
+from memflow.resources.vllm_servers.servers import VllmServers
+from memflow.resources.vllm_servers.started import hold_lease
 from pydantic import BaseModel, Field
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BadSettings, EndpointDown
-from resources.configurable import configurable_resources
-from resources.endpoints.chat import OpenAIChat
-from resources.ledger.sql_ledger import SqlLedger
-from resources.models.clients import Clients
-from resources.settings.chat_models import Model
-from resources.settings.settings import Settings, load
-from resources.vllm_servers.servers import VllmServers
-from resources.vllm_servers.started import hold_lease
 
 
 def wait_until(condition: Callable[[], Any], seconds: float = 30.0) -> None:
@@ -173,8 +173,8 @@ def test_crash_of_a_server_ends_requests_with_its_log_and_the_next_run_starts_an
 USER = """
 import sys, time
 from pathlib import Path
-from resources.settings.chat_models import Model
-from resources.vllm_servers.servers import VllmServers
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.vllm_servers.servers import VllmServers
 
 servers = VllmServers({"small": Model(kind="vllm", model="tiny", executable=sys.argv[1])}, Path(sys.argv[2]))
 print(servers.url("small"), flush=True)

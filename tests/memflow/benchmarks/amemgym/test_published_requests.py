@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.request_bodies import RequestBodies
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.amemgym.benchmark import AMemGym
@@ -23,8 +25,6 @@ from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
-from resources.endpoints.profiles import Profile
-from resources.endpoints.request_bodies import RequestBodies
 
 PUBLISHED: dict[tuple[str, ...], tuple[float, int]] = {
     ("amemgym/reply", "amemgym/reply_with_notes"): (0.0, 8192),

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import pytest
 from amemgym_agents import failed_checks, put, tables
 from amemgym_runs import read_json, write_json, write_run
+from memflow.resources.data.library import Library
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.checks import EXPECTED
@@ -25,7 +26,6 @@ from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Record, TranscriptMessage, Turn
 from memflow.run.play import play_all
 from memflow.run.transcripts import transcript_rows
-from resources.data.library import Library
 
 BENCHMARK, CHAT = AMemGym(), ScriptedChat({})
 MEMORIES = ("none", "full", "recent", "bm25_message", "rag_2_4_30")

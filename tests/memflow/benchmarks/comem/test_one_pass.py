@@ -8,6 +8,10 @@ from time import perf_counter
 from typing import Any
 
 import pytest
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.chats import Chats
+from memflow.resources.models.models import Models
+from memflow.resources.settings.settings import load
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.benchmark import CoMem
@@ -18,10 +22,6 @@ from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
 from memflow.run.answer import answer_all
 from memflow.run.play import Episode, play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
-from resources.ledger.sql_ledger import SqlLedger
-from resources.models.chats import Chats
-from resources.models.models import Models
-from resources.settings.settings import load
 
 QUARTERS, WHOLE = (0.25, 0.5, 0.75, 1.0), (1.0,)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.data.library import Library
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults, States
@@ -22,7 +23,6 @@ from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 from memflow.scoring.groups import groups_of
-from resources.data.library import Library
 
 
 @dataclass

@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from download_origin import OriginServer, serving
-
-from resources.data.downloads import transfer
+from memflow.resources.data.downloads import transfer
 
 
 @pytest.fixture

@@ -5,9 +5,8 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
+from memflow.resources.lake.lake import Lake
 from s3_server import BUCKET, s3_server
-
-from resources.lake.lake import Lake
 
 
 @pytest.fixture(scope="session")

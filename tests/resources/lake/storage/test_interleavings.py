@@ -8,16 +8,16 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memflow.resources.lake.garbage_collection import collect, collectable
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.past import PastLake
+from memflow.resources.lake.snapshots import snapshot_of
+from memflow.resources.lake.storage.object_cache import ObjectCache
+from memflow.resources.lake.storage.object_store import ObjectStorage
 from scheduled_store import ScheduledStore
 from valid_rows import valid_rows
 
 from memflow.errors import MissingData
-from resources.lake.garbage_collection import collect, collectable
-from resources.lake.lake import Lake
-from resources.lake.past import PastLake
-from resources.lake.snapshots import snapshot_of
-from resources.lake.storage.object_cache import ObjectCache
-from resources.lake.storage.object_store import ObjectStorage
 
 TABLE = "score.verdicts"
 ROW = valid_rows()[TABLE][0]
@@ -28,9 +28,10 @@ SEEDS, LONGEST = st.integers(0, 10**9), st.sampled_from([1, 3, 12, 40])
 @pytest.fixture(autouse=True)
 def _without_threads_and_pauses(monkeypatch):
     monkeypatch.setattr(
-        "resources.lake.storage.object_store.in_threads", lambda call, items: [call(item) for item in items]
+        "memflow.resources.lake.storage.object_store.in_threads",
+        lambda call, items: [call(item) for item in items],
     )
-    monkeypatch.setattr("resources.lake.lake.time.sleep", lambda seconds: None)
+    monkeypatch.setattr("memflow.resources.lake.lake.time.sleep", lambda seconds: None)
 
 
 class Hosts:

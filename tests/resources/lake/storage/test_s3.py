@@ -9,19 +9,19 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_catalog import PartitionCatalog
+from memflow.resources.lake.past import PastLake
+from memflow.resources.lake.snapshots import snapshot_of
+from memflow.resources.lake.storage import opening
+from memflow.resources.lake.storage.client import check_address, sentence
+from memflow.resources.lake.storage.object_store import END_BYTES, ObjectStorage
+from memflow.resources.lake.versions import version_key
+from memflow.resources.publishing.warehouse import Warehouse
 from s3_server import BUCKET, bucket_client
 from valid_rows import valid_rows
 
 from memflow.errors import BadSettings, DamagedFile, StoreFailed
-from resources.lake.lake import Lake
-from resources.lake.partition_catalog import PartitionCatalog
-from resources.lake.past import PastLake
-from resources.lake.snapshots import snapshot_of
-from resources.lake.storage import opening
-from resources.lake.storage.client import check_address, sentence
-from resources.lake.storage.object_store import END_BYTES, ObjectStorage
-from resources.lake.versions import version_key
-from resources.publishing.warehouse import Warehouse
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
@@ -200,7 +200,7 @@ def test_cache_that_cannot_be_written_does_not_stop_reading(lake, tmp_path, monk
 
 
 def test_cache_deletes_the_least_recently_used_objects(lake, monkeypatch):
-    monkeypatch.setattr("resources.lake.storage.object_cache.EVICT_EVERY", 1)
+    monkeypatch.setattr("memflow.resources.lake.storage.object_cache.EVICT_EVERY", 1)
     lake.storage.cache.most_bytes = 20_000
     for number in range(30):
         lake.write(TABLE, f"d/{number}", ROWS, fingerprint="", meta={"run": str(number)})
@@ -229,15 +229,13 @@ def test_addresses_with_credentials_or_of_unknown_kinds_are_rejected():
 
 
 def test_missing_package_is_named(monkeypatch):
-    monkeypatch.setitem(sys.modules, "resources.lake.storage.obstore_client", None)
+    monkeypatch.setitem(sys.modules, "memflow.resources.lake.storage.obstore_client", None)
     with pytest.raises(BadSettings, match=r"Install memflow\[object-store\]"):
         Lake("s3://bucket/without-package")
 
 
 def test_local_lake_does_not_import_the_object_store():
-    script = (
-        "import sys; from resources.lake.lake import Lake; Lake('lake'); sys.exit('obstore' in sys.modules)"
-    )
+    script = "import sys; from memflow.resources.lake.lake import Lake; Lake('lake'); sys.exit('obstore' in sys.modules)"
     subprocess.run([sys.executable, "-c", script], check=True)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.lake.lake import Lake
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.annotation.imported import import_labels
@@ -19,7 +20,6 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import GoldLabel, Probe, Record
-from resources.lake.lake import Lake
 
 ANNOTATED = Dataset("keys_of_ours", "Keys", "comem", ("ours/keys.jsonl",), "", "", "Ask for it.")
 IMPORTING = {"keys": "imported"}

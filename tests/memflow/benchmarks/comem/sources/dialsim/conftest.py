@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memflow.resources.data.library import Library
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.comem.benchmark import CoMem
@@ -16,7 +17,6 @@ from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
-from resources.data.library import Library
 
 
 @pytest.fixture
