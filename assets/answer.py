@@ -1,6 +1,7 @@
 """Stage `answer`: the replies to the probes, one domain and assistant per partition."""
 
 import dagster as dg
+
 from memflow.assets.automation import when_inputs_settle
 from memflow.assets.step_assets import StepAssets, upstream_of
 

@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Collection, Iterable, Mapping
 
 import dagster as dg
+
 from memflow.assets.models import GROUP
 
 # Observed assets by partition and checks by partition are new in Dagster. We use them knowingly (the lock fixes the

@@ -13,20 +13,20 @@ from itertools import product
 from typing import Any
 
 import dagster as dg
+
 from memflow.assets.metadata import data_docs_link, rule_table
 from memflow.assets.partitions import Partitions, parts
+from memflow.checks.evaluation import RuleResult, combine
+from memflow.checks.expectations import expectations_of
+from memflow.checks.rules import Severity
+from memflow.errors import MissingData
+from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
 from memflow.resources.process import release_after_growth
 from memflow.resources.settings.settings import Settings
 from memflow.resources.validation.checks import Scope, check_partition
 from memflow.resources.validation.gx import DATA_DOCS, SUITES, validate_suite
-
-from memflow.checks.evaluation import RuleResult, combine
-from memflow.checks.expectations import expectations_of
-from memflow.checks.rules import Severity
-from memflow.errors import MissingData
-from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
 from memflow.scoring.drift_summary import last_drifts, markdown
 
 BLOCKING, FAULT, WARNING = "blocking_rules", "fault_rules", "warning_rules"

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
+
 from memflow.assets import (
     answer,
     automation,

@@ -3,17 +3,17 @@
 from typing import Any
 
 import dagster as dg
+
 from memflow.assets.automation import when_inputs_are_requested
 from memflow.assets.metadata import report_link
 from memflow.assets.step_assets import StepAssets, write_table
+from memflow.pipeline import WRITERS
 from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
 from memflow.resources.process import release_after_growth
 from memflow.resources.publishing.drift import ALL, DRIFT, drift_table
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
-
-from memflow.pipeline import WRITERS
 from memflow.scoring.drift_summary import last_drifts, markdown
 
 

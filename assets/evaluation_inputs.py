@@ -9,13 +9,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from memflow.assets.fingerprints import Fingerprints
-from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.settings import Settings
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
 from memflow.pipeline import steps_of
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.settings import Settings
 from memflow.scoring.drift import INPUTS
 from memflow.scoring.judges import JUDGES
 from memflow.scoring.scripted import SCRIPTED_JUDGE

@@ -1,6 +1,7 @@
 """Stage `feedback`: simulated feedback on the answers to training cases, one domain per partition."""
 
 import dagster as dg
+
 from memflow.assets.automation import when_models_change
 from memflow.assets.step_assets import StepAssets
 

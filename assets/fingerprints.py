@@ -12,14 +12,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from memflow.resources.data.library import CHECKSUMS, Library
-from memflow.resources.lake.facts import RUN
-from memflow.resources.lake.lake import Lake
-from memflow.resources.lake.partition_catalog import scored_domains
-from memflow.resources.metric_backends.backends import fingerprints
-from memflow.resources.settings.settings import Settings
-from memflow.resources.source_code import SourceCode
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -32,6 +24,13 @@ from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
 from memflow.memories.server.memory import ServerMemory
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.repeats import source_of
+from memflow.resources.data.library import CHECKSUMS, Library
+from memflow.resources.lake.facts import RUN
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.partition_catalog import scored_domains
+from memflow.resources.metric_backends.backends import fingerprints
+from memflow.resources.settings.settings import Settings
+from memflow.resources.source_code import SourceCode
 from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.catalog import plugin_metrics

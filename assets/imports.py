@@ -9,15 +9,15 @@ from typing import Any
 
 import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
+
 from memflow.assets.fingerprints import NO_SIMULATOR
 from memflow.assets.partitions import pair
-from memflow.resources.instance.instance import open_instance
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import Settings
-
 from memflow.benchmarks.views import ImportedResults
 from memflow.errors import BadInput
 from memflow.pipeline import partition_key
+from memflow.resources.instance.instance import open_instance
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 from memflow.run.recording import IMPORTED, SCRIPTED
 from memflow.scoring.completeness import INCOMPLETE, quarantine_gap
 from memflow.scoring.judges import JUDGES

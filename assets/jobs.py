@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import dagster as dg
+
 from memflow.assets import report
 from memflow.assets.automation import MODELS
 from memflow.assets.partitions import Partitions
-
 from memflow.pipeline import JOBS, RETRIEVAL_JOB, tables_of
 
 ASSISTANTS = dg.AssetSelection.assets(["model", "assistants"])

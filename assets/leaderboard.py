@@ -4,9 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import dagster as dg
+
 from memflow.assets.automation import when_scores_settle
 from memflow.assets.metadata import RowSummary, data_docs_link, report_link
 from memflow.assets.step_assets import StepAssets, WrittenTable, upstream_of, write_table
+from memflow.pipeline import WRITERS
 from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
 from memflow.resources.process import release_after_growth
@@ -17,8 +19,6 @@ from memflow.resources.publishing.score_cache import NAME as SCORES
 from memflow.resources.publishing.score_history import PARTITION, add_to_history
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
-
-from memflow.pipeline import WRITERS
 from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.completeness import INCOMPLETE, gap_lines
 from memflow.scoring.markdown import leaderboard_markdown

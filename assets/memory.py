@@ -5,6 +5,7 @@ resources/indexes/search.py, and the asset score/retrieval.
 """
 
 import dagster as dg
+
 from memflow.assets.automation import when_inputs_settle
 from memflow.assets.step_assets import StepAssets, upstream_of
 

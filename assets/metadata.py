@@ -11,13 +11,13 @@ from typing import Any
 from urllib.parse import urlencode
 
 import dagster as dg
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.validation.gx import DATA_DOCS, SUITES, page_path
 
 from memflow.checks.evaluation import RuleResult
 from memflow.checks.every_table import REASON_IS_NORMAL
 from memflow.control_characters import visible
 from memflow.records import KEYS, TABLES, Score, columns
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.validation.gx import DATA_DOCS, SUITES, page_path
 from memflow.scoring.primary import score_numbers
 
 OWNERS = ["team:memflow"]

@@ -9,12 +9,12 @@ from functools import partial
 
 import dagster as dg
 from dagster._core.definitions.data_version import DATA_VERSION_TAG
+
 from memflow.assets.fingerprints import Fingerprints
 from memflow.assets.partitions import Partitions
-from memflow.resources.settings.settings import Settings
-
 from memflow.errors import BadSettings
 from memflow.pipeline import STEPS
+from memflow.resources.settings.settings import Settings
 
 GROUP = "model"
 ASSISTANTS = ("model", "assistants")

@@ -7,9 +7,9 @@ versions and not partitions.
 from dataclasses import dataclass
 
 import dagster as dg
-from memflow.resources.settings.settings import Settings
 
 from memflow.pipeline import Scope
+from memflow.resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

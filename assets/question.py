@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import dagster as dg
+
 from memflow.assets.automation import when_models_change
 from memflow.assets.step_assets import PartitionRun, StepAssets
 from memflow.resources.publishing.completeness import all_gaps, domain_gaps
-
 from memflow.scoring.completeness import INCOMPLETE
 
 PROBES = "question.probes"

@@ -3,15 +3,15 @@
 from collections.abc import Iterator
 
 import dagster as dg
+
 from memflow.assets.metadata import data_docs_link
 from memflow.assets.step_assets import StepAssets, write_table
+from memflow.pipeline import WRITERS
 from memflow.resources.data.library import Library
 from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
 from memflow.resources.models.models import Models
 from memflow.resources.steps import StepRunner
-
-from memflow.pipeline import WRITERS
 from memflow.run.recording import scripted_meta
 
 TABLE = "raw.records"

@@ -4,14 +4,14 @@ It is materialized by its own job, since a report is not needed after every run.
 """
 
 import dagster as dg
+
 from memflow.assets.metadata import OWNERS
 from memflow.assets.step_assets import StepAssets
+from memflow.pipeline import tables_of
 from memflow.resources.lake.lake import Lake
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.report.export import export_report
 from memflow.resources.report.source import ReportSource
-
-from memflow.pipeline import tables_of
 
 KEY = ["report", "site"]
 JOB = "publish_report"

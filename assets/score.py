@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import dagster as dg
+
 from memflow.assets.automation import when_inputs_settle
 from memflow.assets.evaluation_inputs import inputs_meta, judges_meta
 from memflow.assets.metadata import report_link, score_metadata
@@ -15,7 +16,6 @@ from memflow.resources.publishing.completeness import all_gaps, assistant_gaps
 from memflow.resources.publishing.health import stored_health
 from memflow.resources.publishing.partition_scores import partition_scores
 from memflow.resources.settings.protocol_values import protocol_meta
-
 from memflow.scoring.completeness import INCOMPLETE
 from memflow.scoring.health.markdown import health_markdown
 

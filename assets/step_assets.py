@@ -8,10 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import dagster as dg
+
 from memflow.assets.automation import upstream_levels
 from memflow.assets.fingerprints import Fingerprints
 from memflow.assets.metadata import RowSummary, described, materialized, usage_of
 from memflow.assets.partitions import Partitions, parts
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import spec_of
+from memflow.pipeline import WRITERS, Step, partition_key
+from memflow.repeats import memory_name
 from memflow.resources.data.library import Library
 from memflow.resources.lake.facts import FAILED_REQUESTS, RUN, Facts
 from memflow.resources.lake.lake import Lake
@@ -22,11 +27,6 @@ from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.resources.steps import StepRunner
 from memflow.resources.vllm_servers.servers import VllmServers
-
-from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.registry import spec_of
-from memflow.pipeline import WRITERS, Step, partition_key
-from memflow.repeats import memory_name
 from memflow.run.context import Tables
 from memflow.scoring.completeness import sample_text
 

@@ -1,6 +1,7 @@
 """Stage `utterance`: the messages of each episode, one domain per partition."""
 
 import dagster as dg
+
 from memflow.assets.automation import when_models_change
 from memflow.assets.step_assets import StepAssets
 

@@ -23,8 +23,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import stub_process
 
 from bench.measure import arguments, play_and_answer, repeat, report, request_context
@@ -38,6 +36,8 @@ from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, Token
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.records import Probe, Turn
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 LATENCY, CONCURRENCY, QUESTIONS, FASTER = 0.05, 256, 3, 2.0
 DOMAIN = Domain("bench", "comem", ("bench",), "", {"keys": "rule"})

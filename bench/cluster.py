@@ -25,13 +25,13 @@ from typing import Any
 from unittest.mock import patch
 
 import sqlalchemy as sa
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import load
 from stub import count_answers, stub_process
 
 from bench.homes import partition_facts, stub_settings
 from bench.measure import arguments, postgres_server, report
 from bench.ray_nodes import BUCKET, ROOT, RayNodes, documented_commands, s3_server
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import load
 
 sys.path.append(str(ROOT / "tests"))
 from served import Served, served, wait

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from memflow.resources.lake.lake import Lake
-from memflow.resources.process import default_signals
 
 from bench.homes import content_hashes, stub_settings
 from bench.player import draw_user
+from memflow.resources.lake.lake import Lake
+from memflow.resources.process import default_signals
 
 ROOT = Path(__file__).parents[1]
 LOCATION = {"repositoryName": "__repository__", "repositoryLocationName": "memflow"}

@@ -20,8 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import uvloop
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import stub_process
 
 from bench.measure import arguments, play_and_answer, repeat, report, request_context
@@ -32,6 +30,8 @@ from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
 from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.25, 15, 1.5
 USERS = 6

@@ -1,10 +1,9 @@
 """Homes of benchmarks and drills: settings in which a stub server plays every role, and the contents of a lake."""
 
+from memflow.records import APPEND_ONLY, TABLES
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.roles import Roles
-
-from memflow.records import APPEND_ONLY, TABLES
 
 STUB = """embedder = {{ kind = "hashing" }}
 

@@ -20,9 +20,9 @@ from statistics import median
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-from memflow.resources.indexes.lance import FIELDS, EntryTable, LanceIndex, Moment
 
 from bench.measure import arguments, report
+from memflow.resources.indexes.lance import FIELDS, EntryTable, LanceIndex, Moment
 
 DIMENSIONS, CENTERS, SPREAD = 256, 5_000, 0.8
 BATCH = 50_000

@@ -18,8 +18,6 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.warehouse import Warehouse
 
 from bench.measure import ROUNDS, report
 from memflow.benchmarks.api import AssistantResults
@@ -28,6 +26,8 @@ from memflow.benchmarks.memorybench.scoring import make_scores, population
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 from memflow.scoring.groups import Group, groups_of
 
 ASSISTANTS, PROBES, BOUND_S = 25, 8_000, 2.0

@@ -27,15 +27,15 @@ from itertools import count
 from multiprocessing.synchronize import Barrier
 
 import sqlalchemy as sa
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.ledger.tables import COMPLETION_COLUMNS, completions
 from stub import stub_process
 
 from bench.measure import postgres_server, report, request_context
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion, Sampling, TokenBound
 from memflow.cli.run import COLLECTION_THRESHOLDS
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.ledger.tables import COMPLETION_COLUMNS, completions
 
 REQUESTS, ROUNDS = 2000, 6
 SENT, CONCURRENCY, LATENCY, CLIENT_ROUNDS = 300, 60, 1.0, 3

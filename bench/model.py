@@ -29,6 +29,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
 
+from memflow.benchmarks import registry
+from memflow.chat.ledger import MemoryLedger
+from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
+from memflow.errors import BadInput, ChatError, EndpointDown, MemflowError, ModelMisconfigured, QuotaExhausted
 from memflow.resources.data.library import Library
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.models.clients import Clients
@@ -37,11 +41,6 @@ from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.roles import Roles
 from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
-
-from memflow.benchmarks import registry
-from memflow.chat.ledger import MemoryLedger
-from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
-from memflow.errors import BadInput, ChatError, EndpointDown, MemflowError, ModelMisconfigured, QuotaExhausted
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
 from memflow.run.handlers import handlers
 from memflow.tokens import estimate

@@ -23,7 +23,14 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from bench.measure import child_cpu_seconds, report
+from bench.player import users_file
 from memflow.assets.fingerprints import ALL, Fingerprints
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.registry import find_dataset
+from memflow.cli.run import COLLECTION_THRESHOLDS
+from memflow.cli.selection import DEMO_MEMORIES, demo_domains
+from memflow.pipeline import Scope, partition_key, steps_of
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.lake import Lake
 from memflow.resources.ledger.sql_ledger import SqlLedger
@@ -36,14 +43,6 @@ from memflow.resources.steps import StepRunner
 from memflow.resources.validation.checks import Scope as CheckScope
 from memflow.resources.validation.checks import check_partition
 from memflow.resources.validation.gx import DATA_DOCS, SUITES, validate_suite
-
-from bench.measure import child_cpu_seconds, report
-from bench.player import users_file
-from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.registry import find_dataset
-from memflow.cli.run import COLLECTION_THRESHOLDS
-from memflow.cli.selection import DEMO_MEMORIES, demo_domains
-from memflow.pipeline import Scope, partition_key, steps_of
 
 USERS, MEMORY, PARTITIONS = "amemgym_base", "rag_2_4_30", ("none", "oracle", "rag_2_4_30")
 BOUNDS = {"demo": 0.6, "users": 0.8}

@@ -24,8 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import uvloop
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import stub_process
 from stub.answers import random_text
 
@@ -39,6 +37,8 @@ from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.run.play import play_all
 
 MEMORY, LATENCY, CONCURRENCY, BOUND = "rag_2_4_30", 0.25, 15, 1.5

@@ -16,11 +16,11 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memflow.resources.lake.lake import Lake
 from stub import count_answers, stub_process
 
 from bench.homes import content_hashes
 from bench.measure import PostgresServer, arguments, report, restartable_postgres
+from memflow.resources.lake.lake import Lake
 
 ATTEMPTS = 3
 LATENCY = 0.2

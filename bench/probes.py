@@ -14,9 +14,6 @@ import sys
 import tempfile
 import time
 
-from memflow.resources.data.library import Library
-from memflow.resources.ledger.sql_ledger import SqlLedger
-
 from bench.measure import arguments, repeat, report, request_context
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.registry import find_dataset, find_domain
@@ -25,6 +22,8 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
+from memflow.resources.data.library import Library
+from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all

@@ -21,16 +21,15 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+from bench.measure import arguments, child_cpu_seconds, report
 from memflow.assets.fingerprints import Fingerprints
+from memflow.cli.run import COLLECTION_THRESHOLDS
+from memflow.pipeline import tables_of
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
 from memflow.resources.publishing.score_cache import NAME
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import load
-
-from bench.measure import arguments, child_cpu_seconds, report
-from memflow.cli.run import COLLECTION_THRESHOLDS
-from memflow.pipeline import tables_of
 
 SIZES = "14,214,2000"
 MOST_RATIO, RATIO_AT = 1.5, 214

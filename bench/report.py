@@ -16,12 +16,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from memflow.resources.lake.lake import Lake
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.report.export import Report, export_report
-from memflow.resources.report.source import ReportSource
-from memflow.resources.settings.settings import load
-
 from bench.measure import report
 from memflow.records import (
     Entry,
@@ -34,6 +28,11 @@ from memflow.records import (
     Turn,
     Verdict,
 )
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.report.export import Report, export_report
+from memflow.resources.report.source import ReportSource
+from memflow.resources.settings.settings import load
 from memflow.scoring.estimate import MetricContext, probe_score
 
 DOMAINS, ASSISTANTS, EPISODES, CHECKPOINTS, QUESTIONS = 8, 25, 20, 10, 25

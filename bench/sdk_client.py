@@ -9,10 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.request_bodies import RequestBodies
-
-from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.run.play import PlayedEpisode
 
 Chain = Sequence[dict[str, Any]]

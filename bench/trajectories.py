@@ -25,9 +25,6 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.embedder import EndpointEmbedder
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import stub_process
 
 from bench.measure import arguments, play_and_answer, repeat, report, request_context
@@ -40,6 +37,9 @@ from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, 
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 TRAJECTORIES, MESSAGES, LATENCY, CONCURRENCY = 200, 100, 0.05, 256
 FEWER, FASTER = 50, 20

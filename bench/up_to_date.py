@@ -19,13 +19,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from memflow.assets.fingerprints import Fingerprints
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import load
-
 from bench.measure import child_cpu_seconds, report
+from memflow.assets.fingerprints import Fingerprints
 from memflow.pipeline import Scope, partition_key, steps_of, tables_of
 from memflow.records import Score
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import load
 
 SIZES = (20, 200, 2_000)
 BOUNDS_S = {20: 3.0, 200: 5.0, 2_000: 15.0}

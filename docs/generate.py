@@ -14,8 +14,6 @@ import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from memflow.resources.data.data_folder import default_data_folder
-from memflow.resources.settings.settings import Settings
 from mkdocs.structure.files import File, Files
 from pydantic import BaseModel
 from pydantic_core import PydanticUndefined
@@ -25,6 +23,8 @@ from typer.testing import CliRunner
 from memflow.checks.expectations import expectations_of
 from memflow.cli import app
 from memflow.records import KEYS, TABLES, columns
+from memflow.resources.data.data_folder import default_data_folder
+from memflow.resources.settings.settings import Settings
 
 
 def on_files(files: Files, config: Any) -> Files:

@@ -9,11 +9,12 @@ import tempfile
 import time
 from pathlib import Path
 
-from memflow.resources.report.example import write_example
 from PIL import Image
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
+
+from memflow.resources.report.example import write_example
 
 PAGES = {
     "leaderboard": "leaderboard?domain=amemgym_demo",

@@ -11,7 +11,7 @@ from memflow.errors import BadSettings
 BENCHMARKS, MEMORIES, METRICS = "memflow.benchmarks", "memflow.memories", "memflow.metrics"
 """The groups. An entry point of BENCHMARKS names a `BenchmarkSpec`; of MEMORIES, a class or a `System`; of METRICS, a
 `Metric` or an iterable of them."""
-OURS = "memflow"
+OURS = "memflow-bench"
 """The distribution whose names have priority over the same names in other packages."""
 
 

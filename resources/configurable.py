@@ -16,6 +16,10 @@ from typing import Any, TypeVar
 
 import dagster as dg
 from dagster._config.pythonic_config.resource import ConfigurableResourceFactoryResourceDefinition
+from pydantic import Field
+from sqlalchemy.engine import make_url
+
+from memflow.errors import MemflowError
 from memflow.resources.data.library import CHECKSUMS, Library
 from memflow.resources.lake.lake import Lake
 from memflow.resources.ledger.sql_ledger import SqlLedger
@@ -23,10 +27,6 @@ from memflow.resources.models.models import Models
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
-from pydantic import Field
-from sqlalchemy.engine import make_url
-
-from memflow.errors import MemflowError
 
 LEDGER_VARIABLE = "MEMFLOW_LEDGER"
 T = TypeVar("T")

@@ -8,12 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.metric_backends.backends import build_metric_backends
-from memflow.resources.models.models import Models
-from memflow.resources.settings.prompt_folders import activate_prompts
-from memflow.resources.settings.settings import Settings
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.views import ImportedResults
@@ -21,6 +15,11 @@ from memflow.chat.ledger import RequestContext
 from memflow.chat.replacements import replacements
 from memflow.errors import BadInput
 from memflow.records import Probe, Verdict
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.metric_backends.backends import build_metric_backends
+from memflow.resources.models.models import Models
+from memflow.resources.settings.prompt_folders import activate_prompts
+from memflow.resources.settings.settings import Settings
 from memflow.scoring.judges import STANDARD
 
 RECORDED = "recorded"

@@ -14,15 +14,14 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from memflow.resources.files.file_cache import FileCache, FileState
-
 import memflow
 from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
+from memflow.resources.files.file_cache import FileCache, FileState
 
 TEXTS = (".md", ".yaml")
 """Files that count as text: prompts, personas, reference values."""
-SKIPPED = {"__pycache__", "cli", "page", "prompts"}
+SKIPPED = {"__pycache__", "assets", "cli", "page", "prompts", "resources", "sql"}
 ROW_TYPES = "records"
 """The package of the row types. The lake compares the columns of each file with theirs."""
 MEMFLOW = Path(str(memflow.__file__)).parent

@@ -9,6 +9,12 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.chat.ledger import RequestContext
+from memflow.pipeline import WRITERS, Step, partition_key
+from memflow.records import Record
+from memflow.repeats import plain_name, shares, source_of
 from memflow.resources.data.library import Library
 from memflow.resources.indexes.lance import searchable
 from memflow.resources.indexes.search import check_stored_embedder
@@ -17,13 +23,6 @@ from memflow.resources.metric_backends.backends import build_metric_backends
 from memflow.resources.models.chats import Chats
 from memflow.resources.models.models import Models
 from memflow.resources.settings.settings import Settings
-
-from memflow.benchmarks import registry
-from memflow.benchmarks.domains import Domain
-from memflow.chat.ledger import RequestContext
-from memflow.pipeline import WRITERS, Step, partition_key
-from memflow.records import Record
-from memflow.repeats import plain_name, shares, source_of
 from memflow.run.context import StepContext, Tables
 from memflow.run.early_answers import EarlyAnswers
 

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
+from memflow.records import TABLES
 from memflow.resources.data.downloads.record import read_records
 from memflow.resources.lake.damage import rebuild_command
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.versions import kept_files
 from memflow.resources.publishing.score_cache import NAME as SCORES
 from memflow.resources.settings.settings import Settings
-
-from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
-from memflow.records import TABLES
 
 
 @dataclass(frozen=True)

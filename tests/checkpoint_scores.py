@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 from factories import metric_context, score, verdict
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.warehouse import Warehouse
 
 from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.metrics.continual import Summary, summary
 from memflow.records import Probe, Score, Verdict
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 from memflow.scoring.continual import CheckpointSums, continual_scores
 
 SCORE = score(value=0.5, n=10, n_episodes=5, simulator="s", scripted=False)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources import source_code
 from profiles import load_profile
+
+from memflow.resources import source_code
 
 load_profile()
 

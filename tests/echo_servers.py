@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import echo
+
+from memflow.memories.server.protocol import SentMessage
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.http_transport import HttpTransport
 from memflow.resources.memory_servers.process import ServerCommand
 from memflow.resources.memory_servers.stdio_transport import StdioTransport
 from memflow.resources.memory_servers.transport import TimeLimits
-
-from memflow.memories.server.protocol import SentMessage
 
 ECHO = str(Path(echo.__file__))
 LIMITS = TimeLimits(hello=20, read=10, write=10)

@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from memflow.resources.data.library import Library
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark, States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.requests import Sampling
 from memflow.records import FeedbackRound, Probe, Turn
+from memflow.resources.data.library import Library
 from memflow.run.context import STATES
 from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile
 from memflow.run.handlers import handlers

@@ -4,11 +4,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from obstore.store import MemoryStore
+
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.storage.object_cache import ObjectCache
 from memflow.resources.lake.storage.object_store import ObjectStorage
 from memflow.resources.lake.storage.obstore_client import ObstoreClient
-from obstore.store import MemoryStore
 
 
 def memory_lake(cache: Path, *clock: Any) -> Lake:

@@ -6,11 +6,11 @@ A separate module is needed because a spawned process imports the function by na
 import asyncio
 from typing import Annotated
 
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from pydantic import BaseModel, Field
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 
 class Choice(BaseModel):

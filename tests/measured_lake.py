@@ -4,11 +4,11 @@ import random
 from pathlib import Path
 
 import factories
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import Settings, load
 
 from memflow.pipeline import tables_of
 from memflow.records import Probe
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings, load
 
 DATASETS = {"comem_demo": "comem_demo", "memorybench_demo": "memorybench_sample"}
 """The domains, and the data set of their probes. The scores of the second are aggregated in SQL."""

@@ -12,10 +12,10 @@ from typing import Any
 import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
-from memflow.resources.report.page import bundle, index_page, single_page
-from memflow.resources.report.payload import json_script
 
 from memflow.records import ProbeRetrieval
+from memflow.resources.report.page import bundle, index_page, single_page
+from memflow.resources.report.payload import json_script
 from memflow.scoring.headroom import AT, headroom
 
 TITLE = "memflow report"

@@ -12,11 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import factories as make
-from memflow.resources.lake.lake import Lake
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.report.export import Report, export_report
-from memflow.resources.report.source import ReportOptions, ReportSource
-from memflow.resources.settings.settings import Settings, load
 
 from memflow.chat.ledger import RequestContext
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
@@ -31,6 +26,11 @@ from memflow.records import (
     TranscriptMessage,
     Variable,
 )
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.report.export import Report, export_report
+from memflow.resources.report.source import ReportOptions, ReportSource
+from memflow.resources.settings.settings import Settings, load
 
 DOMAIN = "Own Domain 100% 测试"
 ASSISTANTS = ("none", "full")

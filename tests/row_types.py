@@ -5,11 +5,11 @@ from dataclasses import MISSING, field, fields, make_dataclass
 from typing import Any
 
 import pytest
+
+from memflow.records import TABLES, columns
 from memflow.resources.lake import row_groups
 from memflow.resources.lake.columns import declared_columns, schema
 from memflow.resources.lake.verification import VERIFIED
-
-from memflow.records import TABLES, columns
 
 CACHED: tuple[Callable[..., Any], ...] = (columns, schema, declared_columns, row_groups._compared_columns)
 

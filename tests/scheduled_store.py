@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 
 from greenlet import getcurrent, greenlet
+
 from memflow.resources.lake.storage.client import ListedObject, StoredObject
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -3,8 +3,9 @@
 import time
 from collections.abc import Callable
 
-from memflow.assets.jobs import OBSERVE
 from served import Served, wait
+
+from memflow.assets.jobs import OBSERVE
 
 SENSOR = "regenerate_what_changed"
 QUIET = 5

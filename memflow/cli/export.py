@@ -78,7 +78,7 @@ def evaluated_of(stored: "Stored", domain: "Domain") -> "Evaluated":
 
     meta, health = stored.source.meta, stored.source.health
     return Evaluated(
-        memflow=version("memflow"),
+        memflow=version("memflow-bench"),
         benchmark=domain.benchmark,
         domain=domain.name,
         assistant=stored.operand.assistant,

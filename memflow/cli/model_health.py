@@ -50,7 +50,7 @@ def embedder_finding(settings: "Settings") -> Finding:
         try:
             metadata.version("sentence-transformers")
         except metadata.PackageNotFoundError:
-            raise MissingData("memflow[local-embedder] is not installed") from None
+            raise MissingData("memflow-bench[local-embedder] is not installed") from None
         return embedder.model
 
     return checked("embedder", look, "Fix [embedder] in memflow.toml, or install what is missing.")

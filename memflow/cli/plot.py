@@ -45,7 +45,7 @@ def plot(
     """Draw scores by period, with their intervals, and the charts of each benchmark, as SVG and PNG.
 
     Failure rates are drawn as stacked bars; an evolution by episode is drawn by cycle. Plots need matplotlib: pip
-    install 'memflow[plots]'. A file of the same name is replaced.
+    install 'memflow-bench[plots]'. A file of the same name is replaced.
     """
     from memflow.plots.charts import with_health_caption
     from memflow.plots.drawing import render

@@ -33,7 +33,9 @@ LETTERS, LINE = 118, 0.15
 """Letters in a line of the caption, and the inches that each further line takes."""
 ACROSS = 3
 """Panels side by side."""
-MISSING = "matplotlib, which draws the charts, is not installed. Install it: pip install 'memflow[plots]'"
+MISSING = (
+    "matplotlib, which draws the charts, is not installed. Install it: pip install 'memflow-bench[plots]'"
+)
 
 STYLE: Any = {
     "font.family": "sans-serif",

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from memflow.resources.data.library import Library
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.errors import BadInput
 from memflow.records import Record
+from memflow.resources.data.library import Library
 
 State = Literal["missing", "rejected", "differs", "part", "valid"]
 """`part`: fewer items than published in a data set of which a part can be read, or an alternative file."""

@@ -10,13 +10,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Literal
 
-from memflow.resources.files.file_cache import FileCache, FileState
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset, how_to_get
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset as named
 from memflow.errors import BadInput, MissingData
+from memflow.resources.files.file_cache import FileCache, FileState
 
 CHECKSUMS = ".cache/checksums-1"
 """The cache of the data files' checksums below the home folder, with the version of its content."""

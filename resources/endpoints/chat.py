@@ -10,6 +10,10 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeVar
 
+from memflow.chat.asking import parse_completion
+from memflow.chat.budget import Budget, Prices, Spending
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
+from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from memflow.resources.endpoints.endpoint import Endpoint
 from memflow.resources.endpoints.profile_advice import (
     ignored_structure,
@@ -18,11 +22,6 @@ from memflow.resources.endpoints.profile_advice import (
 )
 from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.endpoints.request_bodies import RequestBodies
-
-from memflow.chat.asking import parse_completion
-from memflow.chat.budget import Budget, Prices, Spending
-from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
 from memflow.tokens import estimate
 
 BLANK_TRIES = 3

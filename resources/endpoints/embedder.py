@@ -8,15 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
-from memflow.resources.models.event_loop import detached
 from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from memflow.chat.conversation import EPISODE
 from memflow.errors import BadInput, NoAnswer, PromptTooLong
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
+from memflow.resources.models.event_loop import detached
 from memflow.timing import took
 
 BATCH = 128

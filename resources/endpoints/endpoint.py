@@ -14,6 +14,8 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
+from memflow.chat.conversation import conversation_key
+from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
 from memflow.resources.endpoints.addresses import display_address
 from memflow.resources.endpoints.api_keys import ApiKey
 from memflow.resources.endpoints.error_responses import ErrorResponse, error_in_body, error_response
@@ -23,11 +25,9 @@ from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.rate_limits import seconds_until_reset
 from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
 
-from memflow.chat.conversation import conversation_key
-from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
-
 if TYPE_CHECKING:
     import httpx2
+
     from memflow.resources.endpoints.sdk import Sdk
     from memflow.resources.endpoints.transport import Exchange
 

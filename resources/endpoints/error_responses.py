@@ -9,13 +9,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memflow.chat.decoding import decode_json, printable
+from memflow.errors import ChatError, NoAnswer, PromptTooLong, QuotaExhausted, RequestRefused
 from memflow.resources.endpoints.addresses import display_address
 from memflow.resources.endpoints.failures import RetryableError
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.rate_limits import retry_after, should_retry
-
-from memflow.chat.decoding import decode_json, printable
-from memflow.errors import ChatError, NoAnswer, PromptTooLong, QuotaExhausted, RequestRefused
 
 REPEATABLE = frozenset({408, 409, 425, 429})
 """Status codes below 500 after which the same request may succeed."""

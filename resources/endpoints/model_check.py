@@ -8,14 +8,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
-from memflow.resources.endpoints.model_check_requests import CheckResponse, Post
-from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of
-from memflow.resources.endpoints.request_bodies import RequestBodies
 from pydantic import BaseModel, Field
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
+from memflow.resources.endpoints.model_check_requests import CheckResponse, Post
+from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of
+from memflow.resources.endpoints.request_bodies import RequestBodies
 
 SMALL, LARGE = 16, 2048
 """Token limits of the requests: too small for a model that thinks, and large enough."""

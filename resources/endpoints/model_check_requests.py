@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from memflow.errors import ChatError, FatalChatError, RequestRefused
 from memflow.resources.endpoints.endpoint import Endpoint
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.settings.chat_models import Model
-
-from memflow.errors import ChatError, FatalChatError, RequestRefused
 
 PATIENCE_S = 5.0
 TRIES = 2

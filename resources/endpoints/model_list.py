@@ -1,7 +1,8 @@
 """The list of models that an OpenAI-compatible server returns at /models."""
 
-from memflow.resources.endpoints.replies import BrokenReply
 from pydantic import BaseModel, Field, ValidationError
+
+from memflow.resources.endpoints.replies import BrokenReply
 
 
 class _ListedModel(BaseModel):

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from memflow.resources.endpoints.profiles import Preset, Profile, profile_of, toml_value
-
 from memflow.errors import ModelMisconfigured, PromptTooLong, RequestRefused
+from memflow.resources.endpoints.profiles import Preset, Profile, profile_of, toml_value
 
 _REJECTS = re.compile(
     r"unsupported|not support|not permitted|not allowed|unavailable|not available|extra_forbidden|extra inputs|unknown"

@@ -9,12 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from memflow.resources.endpoints.profiles import Profile
 from pydantic_core import from_json
 
 from memflow.chat.decoding import decode_json, printable
 from memflow.chat.requests import End
 from memflow.chat.thoughts import split_thoughts
+from memflow.resources.endpoints.profiles import Profile
 
 _CUT = frozenset(
     {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}

@@ -10,14 +10,14 @@ from itertools import groupby
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from memflow.resources.endpoints.profiles import Profile
-from memflow.resources.endpoints.schema_dialect import adapt, skeleton
 from pydantic import BaseModel
 
 from memflow.chat.decoding import printable
 from memflow.chat.prompts import load
 from memflow.chat.requests import ChatRequest, schema_of
 from memflow.errors import PromptTooLong
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.schema_dialect import adapt, skeleton
 from memflow.tokens import estimate
 
 WireMessage = dict[str, str]

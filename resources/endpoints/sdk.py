@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx2
 import openai  # noqa: TID253
+
 from memflow.resources.endpoints.api_keys import NO_KEY, ApiKey
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.transport import BoundedClient, Exchange

@@ -13,10 +13,10 @@ from typing import Any
 import aiohttp
 import httpx2
 import openai  # noqa: TID253
-from memflow.resources.endpoints.addresses import display_address, proxy_of
-from memflow.resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
 
 from memflow.errors import BadSettings, NoAnswer
+from memflow.resources.endpoints.addresses import display_address, proxy_of
+from memflow.resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
 
 KEEPALIVE_S = 30.0
 """Seconds for which an unused connection stays open."""

@@ -5,9 +5,8 @@ The first write to an empty lake creates the file. The settings check it, which 
 
 from pathlib import Path
 
-from memflow.resources.files.local_files import replace_file
-
 from memflow.errors import BadSettings
+from memflow.resources.files.local_files import replace_file
 
 FORMAT_FILE = ".format"
 FORMAT = b"memflow lake 1\n"

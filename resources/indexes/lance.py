@@ -17,11 +17,11 @@ from urllib.parse import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from memflow.resources.lake.columns import schema, to_arrays
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.memories.search import fuse, fusion_depth
 from memflow.records import Entry
+from memflow.resources.lake.columns import schema, to_arrays
 from memflow.run.context import EntrySearch
 from memflow.words import search_words
 

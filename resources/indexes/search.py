@@ -9,19 +9,18 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, get_args
 
-from memflow.resources.indexes.lance import EntryTable, LanceIndex, Moment
-from memflow.resources.lake.lake import Lake
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.models.chats import Chats
-from memflow.resources.models.models import Models
-from memflow.resources.settings.settings import Settings
-
 from memflow.chat.ledger import RequestContext
 from memflow.errors import BadInput, ChatError, MissingData
 from memflow.memories.entries import Vector
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
 from memflow.pipeline import partition_key
 from memflow.repeats import source_of
+from memflow.resources.indexes.lance import EntryTable, LanceIndex, Moment
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.chats import Chats
+from memflow.resources.models.models import Models
+from memflow.resources.settings.settings import Settings
 from memflow.run.transcripts import episode_histories
 from memflow.suggestions import unknown_name
 

@@ -20,12 +20,12 @@ import dagster as dg
 import yaml
 from dagster._core.instance.ref import InstanceRef
 from dagster._serdes import ConfigurableClassData
+
+from memflow.errors import BadSettings
 from memflow.resources.reconnect import is_lost
 from memflow.resources.runs.code_location import job_origin, workspace
 from memflow.resources.runs.process_locks import LOCKS, instance_folder
 from memflow.resources.runs.recovery import PROCESS, end_killed_runs, requeue_runs
-
-from memflow.errors import BadSettings
 
 NO_COMPUTE_LOGS = {
     "compute_logs": {

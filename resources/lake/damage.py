@@ -1,9 +1,8 @@
 """The error for a file of the lake that cannot be used, and the command that rebuilds a partition."""
 
+from memflow.errors import DamagedFile
 from memflow.resources.files.local_files import partition_of
 from memflow.resources.lake.facts import VERSIONS
-
-from memflow.errors import DamagedFile
 
 UNPARTITIONED = ("score.comparisons", "score.leaderboard", "score.history", "score.drift")
 """The tables with one partition over all domains."""

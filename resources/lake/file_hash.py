@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import IO
 
 import pyarrow as pa
-from memflow.resources.lake.facts import WRITTEN
 
 from memflow.errors import BadInput
+from memflow.resources.lake.facts import WRITTEN
 
 HASH_KEY = "memflow.footer_hash"
 PLACEHOLDER = "0" * 32

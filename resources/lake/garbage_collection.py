@@ -10,12 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
 
+from memflow.errors import BadInput
+from memflow.records import TABLES
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.versions import KeptFile, kept_facts, kept_files, remove_rows, version_key
-
-from memflow.errors import BadInput
-from memflow.records import TABLES
 
 
 @dataclass(frozen=True)

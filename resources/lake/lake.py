@@ -16,6 +16,9 @@ from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
+from memflow.records import ACCUMULATED, APPEND_ONLY, columns
 from memflow.resources.files.file_cache import FileState, RowCache
 from memflow.resources.lake.columns import from_array, has_vectors, schema
 from memflow.resources.lake.damage import damaged_file
@@ -34,9 +37,6 @@ from memflow.resources.lake.versions import (
     version_key,
     versions_of,
 )
-
-from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
-from memflow.records import ACCUMULATED, APPEND_ONLY, columns
 
 REPLACE_ATTEMPTS = 100
 """Attempts to replace a partition that other hosts replace at the same time."""

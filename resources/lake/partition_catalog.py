@@ -6,13 +6,12 @@ For local files, the lake caches metadata by file state, so unchanged files are 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memflow.resources.lake.facts import RUN, Facts
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import Settings
-
 from memflow.fingerprint import digest
 from memflow.records import MEASURED, columns
 from memflow.repeats import suffix
+from memflow.resources.lake.facts import RUN, Facts
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 import pyarrow as pa
+
+from memflow.errors import BadInput, DamagedFile, MissingData
+from memflow.records import TABLES
 from memflow.resources.files.file_cache import FileState
 from memflow.resources.files.local_files import partition_of, stem_of
 from memflow.resources.lake.columns import unknown_table
@@ -17,9 +20,6 @@ from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.file_hash import WrongHash
 from memflow.resources.lake.storage.opening import LakeStorage
 from memflow.resources.lake.verification import VERIFIED, FileKey, verify_metadata, verify_rows
-
-from memflow.errors import BadInput, DamagedFile, MissingData
-from memflow.records import TABLES
 
 Partition = tuple[str, str]
 """A table and a partition of it."""

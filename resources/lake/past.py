@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+
+from memflow.errors import BadInput, MissingData
+from memflow.records import APPEND_ONLY
 from memflow.resources.files.file_cache import FileState
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.file_hash import WrongHash
@@ -15,9 +18,6 @@ from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_files import Partition
 from memflow.resources.lake.verification import verify_metadata
 from memflow.resources.lake.versions import KeptFile, Version, kept_facts, kept_files
-
-from memflow.errors import BadInput, MissingData
-from memflow.records import APPEND_ONLY
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,11 @@ from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from memflow.records import MEASURED, TABLES, columns
 from memflow.resources.lake.columns import from_array, has_vectors, schema, to_arrays, validate, with_columns
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.file_hash import HASH_KEY, PLACEHOLDER, footer_with_hash
-
-from memflow.records import MEASURED, TABLES, columns
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 
 GROUP_ROWS, VECTOR_GROUP_ROWS = 8192, 1024

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
+
+from memflow.records import TABLES
 from memflow.resources.files.file_cache import FileState
 from memflow.resources.files.local_files import stem_of
 from memflow.resources.lake.damage import damaged_file
@@ -15,8 +17,6 @@ from memflow.resources.lake.file_hash import WrongHash
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_files import Partition
 from memflow.resources.lake.verification import VERIFIED, verify_rows
-
-from memflow.records import TABLES
 
 ATTEMPTS = 10
 """Attempts to copy the files of an object store while no other process writes."""

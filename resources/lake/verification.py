@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+
 from memflow.resources.files.file_cache import FileState
 from memflow.resources.lake.columns import column_changes
 from memflow.resources.lake.facts import Facts

@@ -10,13 +10,12 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from itertools import pairwise
 
+from memflow.errors import DamagedFile
 from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.files.local_files import partition_of, stem_of
 from memflow.resources.lake.facts import VERSIONS, Facts
 from memflow.resources.lake.partition_files import PartitionFiles
 from memflow.resources.lake.storage.opening import LakeStorage
-
-from memflow.errors import DamagedFile
 
 TIME = "%Y%m%dT%H%M%S.%fZ"
 ROWS, REMOVED = ".parquet", ".removed"

@@ -6,14 +6,14 @@ A changed letter inside an answer is not detected.
 from collections.abc import Iterator
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from memflow.errors import MemflowError
 from memflow.resources.files.sqlite_urls import sqlite_path
 from memflow.resources.ledger.database import damaged_file
 from memflow.resources.ledger.reading import damaged_row, decompress_messages, valid_completion, valid_vector
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.ledger.tables import COMPLETION_COLUMNS, completions, embeddings
-from sqlalchemy.engine import Connection
-
-from memflow.errors import MemflowError
 
 _BATCH = 1000
 

@@ -7,14 +7,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import sqlalchemy as sa
-from memflow.resources.files.disks import failed_write
-from memflow.resources.files.sqlite_urls import sqlite_path
-from memflow.resources.ledger.tables import completions, tables
-from memflow.resources.reconnect import while_starting
 from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, InterfaceError, NoSuchModuleError
 
 from memflow.errors import BadSettings, StoreBusy, StoreFailed
+from memflow.resources.files.disks import failed_write
+from memflow.resources.files.sqlite_urls import sqlite_path
+from memflow.resources.ledger.tables import completions, tables
+from memflow.resources.reconnect import while_starting
 
 BUSY_TIMEOUT_S = 60.0
 """Seconds to wait for the transaction of another process."""

@@ -6,10 +6,9 @@ rows.py contains the queries; writer.py stores records.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from memflow.resources.models.event_loop import detached
-
 from memflow.chat.requests import Completion
 from memflow.errors import DamagedRow
+from memflow.resources.models.event_loop import detached
 
 
 class LookupBatcher:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
-from memflow.resources.ledger.tables import completions, embeddings, failures, tables, uses
 from sqlalchemy.engine import Connection
 
 from memflow.chat.budget import Prices
+from memflow.resources.ledger.tables import completions, embeddings, failures, tables, uses
 
 
 @dataclass(frozen=True)

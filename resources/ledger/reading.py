@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import sqlalchemy as sa
-from memflow.resources.endpoints.embedder import TimedVector
-from memflow.resources.ledger.tables import COMPLETION_COLUMNS, MAX_ROWS, completions, embeddings
 from sqlalchemy.engine import Connection, Dialect
 
 from memflow.chat.requests import ChatMessage, Completion
 from memflow.errors import DamagedRow
+from memflow.resources.endpoints.embedder import TimedVector
+from memflow.resources.ledger.tables import COMPLETION_COLUMNS, MAX_ROWS, completions, embeddings
 
 STORED_ENDS = ("answered", "cut")
 """The ends of completions. The other ends of memflow.chat.requests.End are ends of failures."""

@@ -13,6 +13,11 @@ from operator import attrgetter
 
 import pyarrow as pa
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from memflow.chat.ledger import RequestContext
+from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_digest
+from memflow.errors import ChatError, DamagedRow
 from memflow.resources.ledger.reading import read_completions
 from memflow.resources.ledger.statements import InsertStatement, Row
 from memflow.resources.ledger.tables import (
@@ -26,11 +31,6 @@ from memflow.resources.ledger.tables import (
     uses,
 )
 from memflow.resources.ledger.usage import GROUPS
-from sqlalchemy.engine import Connection, Engine
-
-from memflow.chat.ledger import RequestContext
-from memflow.chat.requests import ChatRequest, Completion, Sampling, schema_digest
-from memflow.errors import ChatError, DamagedRow
 
 _COLUMNS = (*COMPLETION_COLUMNS, *REQUEST_COLUMNS, "messages")
 _answer_of = attrgetter(*COMPLETION_COLUMNS)

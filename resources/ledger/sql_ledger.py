@@ -15,6 +15,11 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from memflow.chat.ledger import RequestContext, RequestsInFlight
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from memflow.errors import BadSettings, DamagedRow
 from memflow.resources.endpoints.embedder import TimedVector
 from memflow.resources.ledger.database import explained_errors, open_engine, open_reader
 from memflow.resources.ledger.lookups import LookupBatcher
@@ -36,11 +41,6 @@ from memflow.resources.ledger.usage import (
 )
 from memflow.resources.ledger.writer import LedgerWriter
 from memflow.resources.reconnect import repeat_if_lost
-from sqlalchemy.engine import Connection
-
-from memflow.chat.ledger import RequestContext, RequestsInFlight
-from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from memflow.errors import BadSettings, DamagedRow
 
 T = TypeVar("T")
 

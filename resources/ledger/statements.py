@@ -6,9 +6,10 @@ from operator import itemgetter
 from typing import Any
 
 import sqlalchemy as sa
-from memflow.resources.ledger.tables import MAX_ROWS
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection, Engine
+
+from memflow.resources.ledger.tables import MAX_ROWS
 
 Row = tuple[Any, ...]
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
+
+from memflow.chat.budget import Prices
 from memflow.resources.ledger.tables import (
     CONTEXT_COLUMNS,
     SUMS,
@@ -15,8 +17,6 @@ from memflow.resources.ledger.tables import (
     failures,
     usage_totals,
 )
-
-from memflow.chat.budget import Prices
 
 GROUPS = (*CONTEXT_COLUMNS, "prompt")
 """The columns by which usage can be grouped."""

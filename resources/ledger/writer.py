@@ -12,14 +12,14 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import TypeVar
 
-from memflow.resources.ledger.database import store_error
-from memflow.resources.ledger.rows import Record, RecordWriter
-from memflow.resources.reconnect import is_lost, pauses
 from sqlalchemy.engine import Engine
 from sqlalchemy.exc import DataError, DBAPIError
 
 from memflow.chat.requests import Completion
 from memflow.errors import DamagedRow
+from memflow.resources.ledger.database import store_error
+from memflow.resources.ledger.rows import Record, RecordWriter
+from memflow.resources.reconnect import is_lost, pauses
 
 T = TypeVar("T")
 

@@ -3,11 +3,10 @@
 import uuid
 from collections.abc import Sequence
 
+from memflow.memories.server.protocol import Capabilities, Hello, SentMessage
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckSkipped
 from memflow.resources.memory_servers.check_messages import OLD_DATES, SECRETS, message
 from memflow.resources.memory_servers.connection import ServerConnection
-
-from memflow.memories.server.protocol import Capabilities, Hello, SentMessage
 
 K = 10
 READS = 8

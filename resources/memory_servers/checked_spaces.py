@@ -6,14 +6,13 @@ write with this number. `stored` returns everything that the memory contains, or
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from memflow.resources.memory_servers.check_lines import CheckFailed
-from memflow.resources.memory_servers.connection import ServerConnection
-
 from memflow.errors import ServerFailed
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.memory import FAILURE, Memory, Message
 from memflow.memories.server.batches import sent_message
 from memflow.memories.server.protocol import Capabilities, SentMessage, WireItem
+from memflow.resources.memory_servers.check_lines import CheckFailed
+from memflow.resources.memory_servers.connection import ServerConnection
 
 
 class ServerSpace:

@@ -10,8 +10,6 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memflow.resources.memory_servers.space_record import SpaceRecord
-from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 from pydantic import BaseModel, ValidationError
 
 from memflow.errors import ReportedError, ServerDown, ServerFailed
@@ -25,6 +23,8 @@ from memflow.memories.server.protocol import (
     WireItem,
     Written,
 )
+from memflow.resources.memory_servers.space_record import SpaceRecord
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 
 if TYPE_CHECKING:
     from memflow.resources.model_proxy.access import ModelAccess

@@ -3,11 +3,10 @@
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
-from memflow.resources.memory_servers.check_conversation import CheckMessage, words_of
-from memflow.resources.memory_servers.checked_spaces import PythonSpace, ServerSpace
-
 from memflow.errors import ReportedError
 from memflow.memories.server.protocol import WireItem
+from memflow.resources.memory_servers.check_conversation import CheckMessage, words_of
+from memflow.resources.memory_servers.checked_spaces import PythonSpace, ServerSpace
 
 
 class CheckedConversation:

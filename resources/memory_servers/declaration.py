@@ -14,13 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from memflow.resources.files.checked_json import with_check, without_check
-from memflow.resources.files.local_files import replace_file
-from memflow.resources.memory_servers.process import ServerCommand
-
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Hello
+from memflow.resources.files.checked_json import with_check, without_check
+from memflow.resources.files.local_files import replace_file
+from memflow.resources.memory_servers.process import ServerCommand
 
 if TYPE_CHECKING:
     from memflow.resources.memory_servers.connection import ServerConnection

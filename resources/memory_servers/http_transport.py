@@ -4,6 +4,8 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from memflow.errors import BadSettings, ServerFailed
+from memflow.memories.server.protocol import LONGEST_LINE
 from memflow.resources.endpoints.addresses import display_address, proxy_of
 from memflow.resources.memory_servers.transport import (
     InvalidAnswer,
@@ -12,9 +14,6 @@ from memflow.resources.memory_servers.transport import (
     decode,
     shown,
 )
-
-from memflow.errors import BadSettings, ServerFailed
-from memflow.memories.server.protocol import LONGEST_LINE
 
 if TYPE_CHECKING:
     import aiohttp

@@ -5,13 +5,12 @@ import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from itertools import groupby
 
+from memflow.memories.server.protocol import Capabilities, WireItem
 from memflow.resources.memory_servers.check_conversation import COMMON, CheckMessage, check_messages
 from memflow.resources.memory_servers.check_lines import CheckFailed, check
 from memflow.resources.memory_servers.checked_spaces import PythonSpace, ServerSpace
 from memflow.resources.memory_servers.concentration import Phrases, concentration
 from memflow.resources.memory_servers.conversation_record import CheckedConversation
-
-from memflow.memories.server.protocol import Capabilities, WireItem
 
 SIZES = (300, 60)
 """Messages of the conversation, and of the one in another space."""

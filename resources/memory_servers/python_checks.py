@@ -7,6 +7,9 @@ import datetime
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from memflow.memories.entries import EntryStore, Item
+from memflow.memories.memory import FAILURE, Memory, Message, Recall
+from memflow.memories.server.protocol import Capabilities
 from memflow.resources.memory_servers.check_lines import (
     CheckFailed,
     CheckLine,
@@ -22,10 +25,6 @@ from memflow.resources.memory_servers.checked_spaces import PythonSpace
 from memflow.resources.memory_servers.content_checks import ContentChecks
 from memflow.resources.memory_servers.played_conversation import SIZES, PlayedConversation
 from memflow.resources.memory_servers.read_checks import ReadChecks
-
-from memflow.memories.entries import EntryStore, Item
-from memflow.memories.memory import FAILURE, Memory, Message, Recall
-from memflow.memories.server.protocol import Capabilities
 
 IN_STORE = "Keep all state in `self.store`; use a memory server for a service with state of its own."
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from memflow.memories.server.protocol import WireItem
 from memflow.resources.memory_servers.check_conversation import COMMON
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, check
 from memflow.resources.memory_servers.check_queries import QUERIES_OF_SCRIPT, QUERY_PHRASES, queries_for
 from memflow.resources.memory_servers.concentration import Traits, concentration
 from memflow.resources.memory_servers.content_checks import WRITTEN, K
 from memflow.resources.memory_servers.played_conversation import PlayedConversation
-
-from memflow.memories.server.protocol import WireItem
 
 COUNTS = (1, 5, 10, 30, 50, 100)
 """The k at which item counts are compared, beside one above the number of messages."""

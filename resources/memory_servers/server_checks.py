@@ -7,6 +7,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from memflow.memories.server.protocol import Capabilities, Hello
 from memflow.resources.memory_servers.capability_checks import CapabilityChecks
 from memflow.resources.memory_servers.check_lines import (
     CheckFailed,
@@ -28,8 +29,6 @@ from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.content_checks import ContentChecks
 from memflow.resources.memory_servers.played_conversation import SIZES, PlayedConversation
 from memflow.resources.memory_servers.read_checks import ReadChecks, compare_restarted
-
-from memflow.memories.server.protocol import Capabilities, Hello
 
 LATE_S = 2.0
 """Seconds in which a read is repeated to see whether a write is found late."""

@@ -9,6 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from memflow.memories.server.protocol import LONGEST_LINE
 from memflow.resources.memory_servers.process import ServerCommand, ServerProcess, start_process
 from memflow.resources.memory_servers.transport import (
     SHOWN,
@@ -19,8 +20,6 @@ from memflow.resources.memory_servers.transport import (
     shown,
 )
 from memflow.resources.models.event_loop import detached
-
-from memflow.memories.server.protocol import LONGEST_LINE
 
 CHUNK = 1 << 16
 

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from memflow.resources.files.local_files import replace_file
-from memflow.resources.memory_servers.check_lines import CheckLine
-from memflow.resources.memory_servers.declaration import FOLDER, declared_server
-
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
 from memflow.memories.server.protocol import Hello
+from memflow.resources.files.local_files import replace_file
+from memflow.resources.memory_servers.check_lines import CheckLine
+from memflow.resources.memory_servers.declaration import FOLDER, declared_server
 
 if TYPE_CHECKING:
     from memflow.resources.settings.own_sections import OwnMemory

@@ -4,10 +4,9 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from memflow.memories.server.protocol import WireItem
 from memflow.resources.memory_servers.check_conversation import CheckMessage
 from memflow.resources.memory_servers.conversation_record import CheckedConversation
-
-from memflow.memories.server.protocol import WireItem
 
 SHORT = 300
 """Characters up to which a text has to be in one item. A longer one may be divided among items."""

@@ -7,13 +7,12 @@ import hashlib
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+from memflow.chat.requests import Chat
+from memflow.metrics.backends import CMUDICT, WORDNET, MetricBackends
 from memflow.resources.metric_backends.encoder import FolderEncoder
 from memflow.resources.metric_backends.pronunciations import syllables
 from memflow.resources.metric_backends.wordnet import WordNet
 from memflow.resources.settings.settings import Settings
-
-from memflow.chat.requests import Chat
-from memflow.metrics.backends import CMUDICT, WORDNET, MetricBackends
 
 
 def build_metric_backends(

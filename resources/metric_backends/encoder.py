@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from memflow.resources.files.checksums import checksums
-
 from memflow.errors import BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.metrics.bertscore import Vectors
+from memflow.resources.files.checksums import checksums
 
 BEST_LAYERS = {
     "roberta-base": 10,
@@ -90,7 +89,7 @@ class FolderEncoder:
             from transformers import AutoConfig, AutoModel, AutoTokenizer
         except ImportError as error:
             raise BadSettings(
-                "BERTScore needs torch and transformers, which are not installed. Install memflow[bert], "
+                "BERTScore needs torch and transformers, which are not installed. Install memflow-bench[bert], "
                 "or remove [encoder] from memflow.toml."
             ) from error
         config = AutoConfig.from_pretrained(self.folder, local_files_only=True)

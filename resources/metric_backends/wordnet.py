@@ -6,10 +6,9 @@ not use nltk's reader, which rejects folders outside its search path and needs f
 
 from pathlib import Path
 
-from memflow.resources.files.checksums import checksums
-
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest
+from memflow.resources.files.checksums import checksums
 
 PARTS = ("noun", "verb", "adj", "adv")
 _ENDINGS = {

@@ -7,14 +7,13 @@ import json
 from dataclasses import replace
 from typing import Any
 
+from memflow.chat.requests import ChatRequest, Completion
+from memflow.errors import RequestRefused
 from memflow.resources.endpoints.chat import BLANK_TRIES, OpenAIChat
 from memflow.resources.endpoints.profile_advice import misconfiguration
 from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.model_proxy.bodies import ReceivedChat
 from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
-
-from memflow.chat.requests import ChatRequest, Completion
-from memflow.errors import RequestRefused
 
 UNUSABLE = (401, 403, 404)
 """Statuses with which a server rejects the key or the model of all requests; others may concern one request."""

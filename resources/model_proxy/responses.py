@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
 
 from memflow.chat.requests import Completion
 from memflow.errors import (
@@ -21,6 +20,7 @@ from memflow.errors import (
     RequestRefused,
 )
 from memflow.memories.entries import Vector
+from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
 
 STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
     (BudgetSpent, 402, "memflow_budget_spent"),

@@ -14,14 +14,13 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from memflow.resources.model_proxy.bodies import ReceivedChat
-from memflow.resources.model_proxy.instances import UnsupportedSchema, schema_instance
-from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
-
 from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.chat.scripted import LABEL
 from memflow.errors import RequestRefused
 from memflow.fingerprint import digest
+from memflow.resources.model_proxy.bodies import ReceivedChat
+from memflow.resources.model_proxy.instances import UnsupportedSchema, schema_instance
+from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
 from memflow.tokens import estimate
 
 VERSION = 1

@@ -12,6 +12,8 @@ from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
+
+from memflow.errors import ChatError, FatalChatError, MemflowError
 from memflow.resources.model_proxy.access import ModelAccess
 from memflow.resources.model_proxy.bodies import B, BadRequest, ReceivedChat, ReceivedEmbeddings, parsed
 from memflow.resources.model_proxy.responses import (
@@ -22,8 +24,6 @@ from memflow.resources.model_proxy.responses import (
     error_body,
     error_of,
 )
-
-from memflow.errors import ChatError, FatalChatError, MemflowError
 from memflow.tokens import estimate
 
 HOST = "127.0.0.1"

@@ -5,15 +5,14 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from memflow.resources.endpoints.embedder import EndpointEmbedder
-from memflow.resources.models.clients import Clients, T
-from memflow.resources.models.event_loop import detached
-from memflow.resources.models.recorded_embedder import EMBEDDING, RecordedEmbedder
-
 from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.memory import Embedder, Tools
 from memflow.repeats import request_repeat
+from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.models.clients import Clients, T
+from memflow.resources.models.event_loop import detached
+from memflow.resources.models.recorded_embedder import EMBEDDING, RecordedEmbedder
 
 Watch = Callable[[RequestContext, int, int], None]
 """Called with the step's context, the number of finished items and the total."""

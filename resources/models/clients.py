@@ -11,6 +11,16 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
+from memflow.benchmarks.domains import RoleDecoding
+from memflow.chat.budget import Budget, Prices
+from memflow.chat.ledger import LedgeredChat, RequestContext
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import ScriptedChat
+from memflow.judges.catalog import all_cases
+from memflow.judges.scripted import OBEDIENT, obedient_handlers
+from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.memory import Embedder
+from memflow.repeats import memory_name, request_repeat
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.embedder import EndpointEmbedder
 from memflow.resources.endpoints.endpoint import Endpoint
@@ -27,17 +37,6 @@ from memflow.resources.models.folder_embedder import FolderEmbedder
 from memflow.resources.settings.chat_models import COMMAND_LINE
 from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
-
-from memflow.benchmarks.domains import RoleDecoding
-from memflow.chat.budget import Budget, Prices
-from memflow.chat.ledger import LedgeredChat, RequestContext
-from memflow.chat.requests import Chat
-from memflow.chat.scripted import ScriptedChat
-from memflow.judges.catalog import all_cases
-from memflow.judges.scripted import OBEDIENT, obedient_handlers
-from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Embedder
-from memflow.repeats import memory_name, request_repeat
 from memflow.run.handlers import handlers
 from memflow.run.shifted import SHIFTED, shifted_handlers
 

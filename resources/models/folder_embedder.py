@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from memflow.resources.files.checksums import checksums
 
 from memflow.errors import BadSettings, MissingData
 from memflow.fingerprint import digest
 from memflow.memories.entries import Vector
+from memflow.resources.files.checksums import checksums
 from memflow.timing import took
 
 
@@ -50,6 +50,6 @@ class FolderEmbedder:
         except ImportError as error:
             raise BadSettings(
                 "the embedder of kind folder needs sentence-transformers, which is not installed. "
-                "Install memflow[local-embedder]."
+                "Install memflow-bench[local-embedder]."
             ) from error
         return SentenceTransformer(str(self.folder), local_files_only=True)

@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING
 
+from memflow.chat.ledger import RequestContext
 from memflow.resources.memory_servers.check_lines import CheckLine
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.declaration import open_server
 from memflow.resources.memory_servers.server_checks import ServerChecks
 from memflow.resources.memory_servers.stored_checks import store_check
 from memflow.resources.models.chats import Chats
-
-from memflow.chat.ledger import RequestContext
 
 if TYPE_CHECKING:
     from memflow.resources.models.models import Models

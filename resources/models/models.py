@@ -7,16 +7,15 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Self, TypeVar
 
+from memflow.chat.budget import Budget
+from memflow.chat.ledger import RequestContext
+from memflow.records import Probe
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.models.chats import Chats, Watch
 from memflow.resources.models.clients import Clients
 from memflow.resources.models.event_loop import EventLoopThread, detached
 from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
-
-from memflow.chat.budget import Budget
-from memflow.chat.ledger import RequestContext
-from memflow.records import Probe
 from memflow.run.early_answers import EarlyAnswers
 
 T = TypeVar("T")

@@ -8,6 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.fingerprint import digest
+from memflow.pipeline import partition_key
+from memflow.records import Comparison, Probe
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from memflow.resources.publishing.health import HEALTH, cached_health
@@ -18,12 +24,6 @@ from memflow.resources.publishing.leaderboard import (
 )
 from memflow.resources.publishing.score_cache import DomainCache, plain_values, rows_of
 from memflow.resources.settings.settings import Settings
-
-from memflow.benchmarks import registry
-from memflow.benchmarks.domains import Domain
-from memflow.fingerprint import digest
-from memflow.pipeline import partition_key
-from memflow.records import Comparison, Probe
 from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, compare
 from memflow.scoring.leaderboard import bound
 from memflow.scoring.measures import STANDARD, Array, VerdictValues

@@ -4,15 +4,14 @@ The text for a domain is stored with its probes, and the text for an assistant w
 leaderboard reads no other table. memflow/scoring/completeness.py formats the texts.
 """
 
-from memflow.resources.data.library import Library
-from memflow.resources.lake.facts import Facts
-from memflow.resources.lake.lake import Lake
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.pipeline import partition_key
+from memflow.resources.data.library import Library
+from memflow.resources.lake.facts import Facts
+from memflow.resources.lake.lake import Lake
 from memflow.scoring.completeness import INCOMPLETE, dataset_gap, joined, limit_gap, quarantine_gap
 
 QUARANTINED = {

@@ -9,15 +9,15 @@ import secrets
 from pathlib import Path
 
 import duckdb
+
+from memflow.errors import BadInput
+from memflow.records import TABLES
 from memflow.resources.files.disks import explained_writes, failed_write
 from memflow.resources.lake.damage import UNPARTITIONED
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.snapshots import snapshot_of
 from memflow.resources.publishing.sql_files import VIEWS, view_text
 from memflow.resources.publishing.table_sql import comments, escaped, file_rows, partition_rows
-
-from memflow.errors import BadInput
-from memflow.records import TABLES
 from memflow.scoring.catalog import catalog_rows
 
 METRICS = "score.metrics"

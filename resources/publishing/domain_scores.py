@@ -10,18 +10,17 @@ from dataclasses import asdict
 from functools import cached_property
 from typing import Any, TypeVar
 
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.fingerprint import digest
+from memflow.pipeline import WRITERS, partition_key
+from memflow.records import Probe, Score, Verdict
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.completeness import all_gaps
 from memflow.resources.publishing.health import cached_health
 from memflow.resources.publishing.score_cache import DomainCache, plain_values, rows_of
 from memflow.resources.publishing.warehouse import WarehouseSession
-
-from memflow.benchmarks import registry
-from memflow.benchmarks.domains import Domain
-from memflow.fingerprint import digest
-from memflow.pipeline import WRITERS, partition_key
-from memflow.records import Probe, Score, Verdict
 from memflow.run.recording import SCRIPTED
 from memflow.scoring.comparability import MeasuredSettings
 from memflow.scoring.completeness import INCOMPLETE

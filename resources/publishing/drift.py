@@ -13,6 +13,12 @@ from datetime import datetime
 from functools import cache, partial
 from logging import getLogger
 
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.errors import BadInput, DamagedFile, MissingData
+from memflow.fingerprint import digest
+from memflow.pipeline import partition_key
+from memflow.records import Drift
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.past import PastLake
@@ -20,13 +26,6 @@ from memflow.resources.lake.versions import Version
 from memflow.resources.publishing.comparisons import VerdictSource, valid_test_probes, verdict_values
 from memflow.resources.publishing.health import stored_health
 from memflow.resources.settings.settings import Settings
-
-from memflow.benchmarks import registry
-from memflow.benchmarks.domains import Domain
-from memflow.errors import BadInput, DamagedFile, MissingData
-from memflow.fingerprint import digest
-from memflow.pipeline import partition_key
-from memflow.records import Drift
 from memflow.scoring.drift import (
     INPUTS,
     Evaluation,

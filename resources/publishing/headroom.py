@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings
-
 from memflow.scoring.headroom import Headroom, headroom
 
 RETRIEVAL = "score.retrieval"

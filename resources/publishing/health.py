@@ -1,10 +1,9 @@
 """The health of assistants from the lake, summarized per domain and assistant, with a cache."""
 
+from memflow.pipeline import partition_key
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.score_cache import DomainCache
-
-from memflow.pipeline import partition_key
 from memflow.scoring.health import overall
 from memflow.scoring.published_health import AssistantHealth
 

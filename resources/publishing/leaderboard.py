@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from memflow.errors import DamagedFile
+from memflow.records import Score
+from memflow.repeats import plain_name, suffix
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from memflow.resources.publishing.domain_scores import QUERIED, SCORED, STATES, DomainScorer
 from memflow.resources.publishing.score_cache import DomainCache
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
-
-from memflow.errors import DamagedFile
-from memflow.records import Score
-from memflow.repeats import plain_name, suffix
 from memflow.scoring.drift import INPUTS
 from memflow.scoring.noise import with_noise
 

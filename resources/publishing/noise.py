@@ -7,6 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domains import Domain
+from memflow.metrics.variance import Component, RepeatedValues, components
+from memflow.repeats import Kind, plain_name, repeat_in, suffix
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.comparisons import (
@@ -20,11 +25,6 @@ from memflow.resources.publishing.comparisons import (
 )
 from memflow.resources.publishing.health import stored_health
 from memflow.resources.publishing.leaderboard import same_inputs
-
-from memflow.benchmarks import registry
-from memflow.benchmarks.domains import Domain
-from memflow.metrics.variance import Component, RepeatedValues, components
-from memflow.repeats import Kind, plain_name, repeat_in, suffix
 from memflow.scoring.measures import Array, MeanMeasure
 
 

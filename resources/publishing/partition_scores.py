@@ -5,16 +5,15 @@ same function computes both (memflow/scoring/leaderboard.py). Scores that need o
 or a normalization over assistants, have no value there.
 """
 
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.health import stored_health
-from memflow.resources.publishing.warehouse import Warehouse
-from memflow.resources.settings.settings import Settings
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.pipeline import partition_key
 from memflow.records import BY_EVIDENCE, Score
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.health import stored_health
+from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.settings import Settings
 from memflow.scoring.failure_attributions import failure_scores
 from memflow.scoring.groups import Group
 from memflow.scoring.leaderboard import DomainRows, own_scores

@@ -8,7 +8,6 @@ from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_r
 from memflow.resources.publishing.score_history import history_rows
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
-
 from memflow.scoring.comparisons import with_ranks
 from memflow.scoring.noise import with_difference_noise
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from memflow.resources.files.disks import failed_write
-from memflow.resources.lake.columns import declared_columns
 
 from memflow.errors import BadInput, StoreBusy
+from memflow.resources.files.disks import failed_write
+from memflow.resources.lake.columns import declared_columns
 
 NAME = ".cache/scores-2.sqlite"
 """The file of the cache below the home folder, with the version of its content."""

@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-from memflow.resources.lake.facts import RUN, Facts
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import Settings
-
 from memflow.benchmarks import registry
 from memflow.pipeline import partition_key
 from memflow.records import PublishedScore, Score
+from memflow.resources.lake.facts import RUN, Facts
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 from memflow.scoring.judges import JUDGES
 from memflow.scoring.publications import Publication, ScoreInputs, rows_to_add
 

@@ -7,9 +7,8 @@ older file lacks as null.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from memflow.resources.lake.lake import Lake
-
 from memflow.records import TABLES, columns
+from memflow.resources.lake.lake import Lake
 
 TYPES: dict[Any, str] = {
     str: "VARCHAR",

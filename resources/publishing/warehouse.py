@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+
+from memflow.errors import BadInput, DamagedFile
+from memflow.records import TABLES
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.snapshots import snapshot_of
 from memflow.resources.publishing.database import METRICS, insert_metrics, publish_database
 from memflow.resources.publishing.sql_files import VIEWS, query_text, view_text
 from memflow.resources.publishing.table_sql import escaped, literal, partition_rows
-
-from memflow.errors import BadInput, DamagedFile
-from memflow.records import TABLES
 
 _COMPOSED = re.compile(r"query(_table)?\s*\(|information_schema|duckdb_|pg_|\bshow\b")
 """Parts of a query that can name tables in other ways, or that list them."""

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from memflow.resources.ledger.usage import known_sum
-from memflow.resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
-
 from memflow.chat.budget import Prices
 from memflow.pipeline import WRITERS, partition_key
+from memflow.resources.ledger.usage import known_sum
+from memflow.resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
 
 GROUPS = ("run", "domain", "assistant", "stage", "role", "model")
 SUMS = ("requests", "failed", "cut", "prompt_tokens", "completion_tokens", "seconds", "cost")

@@ -5,17 +5,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from memflow.benchmarks import registry
+from memflow.checks.evaluation import RuleResult
+from memflow.errors import MemflowError, MissingData
+from memflow.records import KEYS, columns
 from memflow.resources.publishing.completeness import all_gaps
 from memflow.resources.report.episodes import EpisodeRows, EpisodeSummary
 from memflow.resources.report.licenses import may_be_shared
 from memflow.resources.report.schema import CHANGES, ENTITIES, PROBES, PROFILES, TURNS, VARIABLES
 from memflow.resources.report.source import DOMAIN_TABLES, ReportSource
 from memflow.resources.validation.checks import Scope, check_partition
-
-from memflow.benchmarks import registry
-from memflow.checks.evaluation import RuleResult
-from memflow.errors import MemflowError, MissingData
-from memflow.records import KEYS, columns
 
 QUARANTINED_ROWS = 500
 """Quarantined rows of a table that the report lists; `count` has the number of all."""

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
-from memflow.resources.lake.lake import Lake
-from memflow.resources.report.redaction import Redaction
-from memflow.resources.report.schema import FileColumns, column_values
 
 from memflow.errors import MissingData
 from memflow.records import columns
+from memflow.resources.lake.lake import Lake
+from memflow.resources.report.redaction import Redaction
+from memflow.resources.report.schema import FileColumns, column_values
 
 SHARD_ITEMS = 400
 """Messages and probes of the episodes in a shard, unless a single episode has more."""

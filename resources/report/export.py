@@ -10,15 +10,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, Protocol
 
+from memflow.fingerprint import digest
+from memflow.records import Probe
 from memflow.resources.files.local_files import replace_file
 from memflow.resources.report import costs, domain, episodes, page, results, runs, scores, site, verdicts
 from memflow.resources.report.folder import SITE, ReportFolder
 from memflow.resources.report.names import data_name
 from memflow.resources.report.payload import binary_script, gzip_script, json_script
 from memflow.resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
-
-from memflow.fingerprint import digest
-from memflow.records import Probe
 
 CREATED = "created"
 """The key of the site's time of creation, which is no part of its version."""

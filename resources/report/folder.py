@@ -9,10 +9,9 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from memflow.errors import BadInput
 from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.files.local_files import replace_file
-
-from memflow.errors import BadInput
 
 MANIFEST = "manifest.json"
 FORMAT = 1

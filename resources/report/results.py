@@ -3,13 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from memflow.pipeline import partition_key
+from memflow.records import Probe, TranscriptMessage
 from memflow.resources.ledger.sql_ledger import RecordedRequest
 from memflow.resources.report.episodes import EpisodeRows
 from memflow.resources.report.schema import CLAIMS, ENTRIES, MESSAGES, REPLIES, VERDICTS
 from memflow.resources.report.source import ReportSource
-
-from memflow.pipeline import partition_key
-from memflow.records import Probe, TranscriptMessage
 from memflow.run.answer import EpisodeHistory
 from memflow.run.transcripts import episode_histories
 

@@ -5,12 +5,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from memflow.errors import MemflowError
+from memflow.pipeline import partition_key
 from memflow.resources.report.scores import model_name, redacted_name
 from memflow.resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
 from memflow.resources.settings.protocol_values import PROTOCOL
-
-from memflow.errors import MemflowError
-from memflow.pipeline import partition_key
 
 GROUPS = ("run", "domain", "assistant", "role", "model", "prompt")
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pyarrow as pa
-from memflow.resources.lake.columns import from_array
-from memflow.resources.report.redaction import Redaction
 
 from memflow.records import columns
+from memflow.resources.lake.columns import from_array
+from memflow.resources.report.redaction import Redaction
 
 IDENTIFIERS = {"probe_id": "probe", "episode_id": "episode"}
 REASON = "reason"

@@ -4,15 +4,14 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from memflow.pipeline import partition_key
+from memflow.records import TABLES, columns
 from memflow.resources.publishing.headroom import stored_headroom
 from memflow.resources.publishing.health import HEALTH
 from memflow.resources.report.redaction import Redaction
 from memflow.resources.report.source import LEADERBOARD, ReportSource
 from memflow.resources.settings.chat_models import COMMAND_LINE
 from memflow.resources.settings.settings import Settings
-
-from memflow.pipeline import partition_key
-from memflow.records import TABLES, columns
 from memflow.scoring.catalog import declared_metrics, find_metric
 from memflow.scoring.drift import INPUTS
 from memflow.scoring.headroom import AT

@@ -4,17 +4,16 @@ from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
+from memflow.benchmarks import registry
+from memflow.labels import meta_label
+from memflow.pipeline import partition_key
+from memflow.records import Score
 from memflow.resources.publishing.completeness import all_gaps
 from memflow.resources.publishing.health import HEALTH, stored_health
 from memflow.resources.report.folder import FORMAT
 from memflow.resources.report.licenses import sharing_warnings
 from memflow.resources.report.scores import metric_rows, model_name, ordered_metrics
 from memflow.resources.report.source import ReportSource
-
-from memflow.benchmarks import registry
-from memflow.labels import meta_label
-from memflow.pipeline import partition_key
-from memflow.records import Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import gap_lines
 from memflow.scoring.failure_attributions import NAMES, contradictions
@@ -51,7 +50,7 @@ def site_file(
     assistants = _assistants(source)
     return {
         "format": FORMAT,
-        "memflow": version("memflow"),
+        "memflow": version("memflow-bench"),
         "title": TITLE,
         "as_of": source.options.as_of and source.options.as_of.isoformat(timespec="seconds"),
         "scripted": all(each["scripted"] for each in assistants),

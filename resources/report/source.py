@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
+from memflow.benchmarks.domains import Domain
+from memflow.errors import BadInput
+from memflow.fingerprint import digest
+from memflow.pipeline import partition_key
 from memflow.resources.data.library import Library
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.report.redaction import Redaction
 from memflow.resources.settings.settings import Settings
-
-from memflow.benchmarks.domains import Domain
-from memflow.errors import BadInput
-from memflow.fingerprint import digest
-from memflow.pipeline import partition_key
 from memflow.suggestions import unknown_name
 
 DOMAIN_TABLES = (

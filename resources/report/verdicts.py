@@ -5,10 +5,10 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-from memflow.resources.report.source import ReportSource
 
 from memflow.errors import MissingData
 from memflow.pipeline import partition_key
+from memflow.resources.report.source import ReportSource
 
 SCHEMA = pa.schema(
     pa.field(name, kind, nullable=False)

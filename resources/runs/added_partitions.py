@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from memflow.repeats import memory_name, plain_name
 from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.settings.own_sections import OwnMemory
 from memflow.resources.settings.settings import Settings
-
-from memflow.repeats import memory_name, plain_name
 
 FILE = "added_partitions.jsonl"
 

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 
+from memflow.errors import MemflowError
 from memflow.resources.process import default_signals
 from memflow.resources.runs.process_locks import DEV, lock
-
-from memflow.errors import MemflowError
 
 POLL_S = 0.2
 PAUSE_S = 2.0

@@ -10,6 +10,7 @@ from pathlib import Path
 import dagster as dg
 from dagster._core.events import DagsterEvent
 from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
+
 from memflow.resources.runs.process_locks import DEV, dev_was_killed, lock, stale_locks
 
 PROCESS = "memflow/process"

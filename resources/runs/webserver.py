@@ -1,4 +1,5 @@
-"""Dagster's web server behind the middleware of owner_requests.py: `python -m memflow.resources.runs.webserver OPTIONS`.
+"""Dagster's web server behind the middleware of owner_requests.py:
+`python -m memflow.resources.runs.webserver OPTIONS`.
 
 `memflow dev` and the image start it. Its options are those of `dagster-webserver`.
 """
@@ -7,8 +8,9 @@ import os
 from typing import Any
 
 from dagster_webserver import cli
-from memflow.resources.runs.owner_requests import HOSTS_VARIABLE, OwnerRequests
 from starlette.applications import Starlette
+
+from memflow.resources.runs.owner_requests import HOSTS_VARIABLE, OwnerRequests
 
 _create_app = cli.create_app_from_workspace_process_context
 

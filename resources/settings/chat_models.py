@@ -4,15 +4,15 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field, field_validator, model_validator
+
+from memflow.chat.requests import Sampling
+from memflow.fingerprint import digest
 from memflow.resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from memflow.resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
 from memflow.resources.settings.roles import Bounds
 from memflow.resources.settings.values import Devices, StrictModel, Url
 from memflow.resources.settings.vllm_options import NEW, OF_ANY_SERVER, contradictory_arguments
-from pydantic import Field, field_validator, model_validator
-
-from memflow.chat.requests import Sampling
-from memflow.fingerprint import digest
 
 COMMAND_LINE = "cli_"
 """The first characters of the names of models that the options --url and --model define."""

@@ -4,6 +4,13 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from memflow.benchmarks import registry
+from memflow.benchmarks.domain_names import DEFAULT_PROFILE, MARK, DomainName
+from memflow.errors import BadSettings
+from memflow.repeats import Kind, repeat_in
 from memflow.resources.data.data_folder import default_data_folder
 from memflow.resources.lake.storage.client import check_address
 from memflow.resources.settings.chat_models import Model
@@ -12,13 +19,6 @@ from memflow.resources.settings.paths import SettingsFileSource
 from memflow.resources.settings.roles import Bounds, Roles
 from memflow.resources.settings.sections import BudgetLimits, Embedder, Encoder, History, Training
 from memflow.resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
-from pydantic import Field, ValidationInfo, field_validator, model_validator
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
-
-from memflow.benchmarks import registry
-from memflow.benchmarks.domain_names import DEFAULT_PROFILE, MARK, DomainName
-from memflow.errors import BadSettings
-from memflow.repeats import Kind, repeat_in
 from memflow.suggestions import unknown_name
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")

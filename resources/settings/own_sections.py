@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from memflow.resources.settings.values import StrictModel, Url
 from pydantic import Field, field_validator, model_validator
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, ProtocolProfile
+from memflow.resources.settings.values import StrictModel, Url
 
 SECRET = re.compile(r"(?i)(^|_|-)(api_?key|token|secret|password|passwd|credentials?)$")
 """Names of settings whose values are secrets."""

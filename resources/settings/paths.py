@@ -4,8 +4,9 @@ import glob
 from pathlib import Path
 from typing import Any
 
-from memflow.resources.settings.own_sections import OwnDataset, OwnMemory
 from pydantic_settings import TomlConfigSettingsSource
+
+from memflow.resources.settings.own_sections import OwnDataset, OwnMemory
 
 PATHS = ("home", "data", "prompts", "wordnet", "cmudict")
 """The settings at the top of the file that are paths."""

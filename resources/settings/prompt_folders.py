@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from memflow.resources.settings.settings import Settings
-
 from memflow.chat.prompt_contract import contract_faults
 from memflow.chat.prompts import parse
 from memflow.chat.replacements import PromptFile, Replacements, replace_prompts
 from memflow.errors import BadSettings, PromptError
+from memflow.resources.settings.settings import Settings
 from memflow.run.prompt_catalog import PROMPT_ROLES, CatalogPrompt, prompt_catalog
 from memflow.suggestions import unknown_name
 

@@ -6,11 +6,6 @@ memflow/benchmarks/protocol.py declares the points and compares the values with 
 import json
 from typing import Any
 
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.completeness import all_gaps
-from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.settings import Settings
-
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain, RoleDecoding, parse_parameters
 from memflow.benchmarks.protocol import ProtocolPoint
@@ -35,6 +30,10 @@ from memflow.chat.prompts import load
 from memflow.chat.replacements import replacements
 from memflow.chat.requests import Sampling, TokenBound
 from memflow.pipeline import partition_key
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.completeness import all_gaps
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.settings import Settings
 
 VERDICTS = "score.verdicts"
 PROTOCOL = "protocol"

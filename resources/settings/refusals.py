@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from memflow.resources.settings.own_sections import SECRET
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from memflow.resources.settings.own_sections import SECRET
 from memflow.suggestions import unknown_name
 
 PREFIX = "MEMFLOW_"

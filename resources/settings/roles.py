@@ -1,10 +1,10 @@
 """The sections [roles] and [bounds]: the model and the token bounds of each role."""
 
-from memflow.resources.settings.values import StrictModel, as_tuple, distinct_names
 from pydantic import Field, field_validator
 
 from memflow.chat.requests import TokenBound
 from memflow.fingerprint import digest
+from memflow.resources.settings.values import StrictModel, as_tuple, distinct_names
 
 
 class Roles(StrictModel):

@@ -3,12 +3,12 @@
 from pathlib import Path
 from typing import Literal
 
-from memflow.resources.settings.values import NamedPath, StrictModel, Url
 from pydantic import Field, model_validator
 
 from memflow.chat.budget import Budget
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
+from memflow.resources.settings.values import NamedPath, StrictModel, Url
 
 
 class Embedder(StrictModel):

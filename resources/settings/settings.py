@@ -10,13 +10,6 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memflow.resources.files.lake_format import check_format
-from memflow.resources.files.sqlite_urls import sqlite_path, sqlite_url
-from memflow.resources.memory_servers.declaration import declared_server
-from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.fields import SettingsFields
-from memflow.resources.settings.paths import resolve_dataset, resolve_memory
-from memflow.resources.settings.refusals import refusal
 from pydantic import ValidationError
 from pydantic_settings import SettingsConfigDict, SettingsError
 
@@ -28,6 +21,13 @@ from memflow.benchmarks.protocol import apply_profile, with_profile
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.repeats import memory_name, plain_name, with_repeats
+from memflow.resources.files.lake_format import check_format
+from memflow.resources.files.sqlite_urls import sqlite_path, sqlite_url
+from memflow.resources.memory_servers.declaration import declared_server
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.fields import SettingsFields
+from memflow.resources.settings.paths import resolve_dataset, resolve_memory
+from memflow.resources.settings.refusals import refusal
 from memflow.suggestions import unknown_name
 
 CHOOSE_EMBEDDER = (

@@ -3,7 +3,6 @@
 from pathlib import Path
 from typing import Annotated, Any, get_args
 
-from memflow.resources.endpoints.addresses import ADDRESS_FORM, display_address, has_credentials, is_address
 from pydantic import (
     AfterValidator,
     BaseModel,
@@ -13,6 +12,8 @@ from pydantic import (
     ValidationInfo,
     field_validator,
 )
+
+from memflow.resources.endpoints.addresses import ADDRESS_FORM, display_address, has_credentials, is_address
 
 
 def as_tuple(names: Any) -> Any:

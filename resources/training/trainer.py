@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from memflow.errors import BadInput, BadSettings, TrainingFailed
 from memflow.resources.process import default_signals, log_tail, terminate
 from memflow.resources.training.adapter import (
     MANIFEST,
@@ -21,9 +24,6 @@ from memflow.resources.training.adapter import (
     compute_revision,
     read_manifest,
 )
-from pydantic import ValidationError
-
-from memflow.errors import BadInput, BadSettings, TrainingFailed
 
 Watch = Callable[[int, int, float], None]
 """Called with the step, the number of steps and the loss."""

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from memflow.resources.data.library import Library
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import Settings
-
 from memflow.benchmarks.domains import Domain
 from memflow.checks.evaluation import OtherColumns, OtherRows, RuleResult, check_rows
 from memflow.checks.expectations import expectations_of
 from memflow.pipeline import WRITERS
 from memflow.records import columns
 from memflow.repeats import source_of
+from memflow.resources.data.library import Library
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 
 
 @dataclass(frozen=True)

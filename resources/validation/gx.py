@@ -17,11 +17,10 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
-from memflow.resources.deferred_imports import deferred_imports
-from memflow.resources.files.local_files import replace_file, stem_of
-
 from memflow.checks.evaluation import OFFENDING_KEYS, RuleResult, explained_key
 from memflow.records import KEYS, columns
+from memflow.resources.deferred_imports import deferred_imports
+from memflow.resources.files.local_files import replace_file, stem_of
 
 SUITES = ("raw.records", "score.leaderboard")
 """The tables that a suite of Great Expectations validates in every run: what enters, and what leaves."""

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import urlsplit
 
+from memflow.errors import EndpointDown
 from memflow.resources.process import log_tail
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.vllm_servers.arguments import serve_command
 from memflow.resources.vllm_servers.started import StartedServer, hold_lease
-
-from memflow.errors import EndpointDown
 
 TAIL_LINES = 5
 """Lines of a log in the metadata of a run."""

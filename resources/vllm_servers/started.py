@@ -20,10 +20,9 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import IO
 
-from memflow.resources.process import log_tail
-
 from memflow.errors import BadSettings, EndpointDown
 from memflow.fingerprint import digest
+from memflow.resources.process import log_tail
 
 POLL_S, HEALTH_S = 0.1, 5.0
 """Seconds between two health checks, and until one has failed."""

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import dagster as dg
+
 from memflow.assets import automation, models
 
 PLAYED = ("amemgym_base", "amemgym_demo")

@@ -10,6 +10,7 @@ from typing import Any
 
 import dagster as dg
 import pytest
+
 from memflow.assets.automation import upstream_levels
 
 GRAPH = Path(__file__).with_name("graph.py")

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import Settings, load
 from stub import stub_process
 
 from memflow.cli.pipeline import Silent, run_pipeline
@@ -21,6 +19,8 @@ from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.errors import MissingData
 from memflow.records import Score
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings, load
 
 BAD, GOOD = "amemgym_base~1", "amemgym_demo~1"
 FILE = "amemgym/v1.base/data.json"

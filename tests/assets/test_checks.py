@@ -8,18 +8,18 @@ from typing import Any
 
 import dagster as dg
 import pytest
+
 from memflow.assets.checks import BLOCKING, WARNING, _evaluated
 from memflow.assets.definitions import build_defs
 from memflow.assets.partitions import pair
-from memflow.resources.configurable import configurable_resources
-from memflow.resources.lake.facts import RUN
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import Settings
-
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import RuleResult
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
+from memflow.resources.configurable import configurable_resources
+from memflow.resources.lake.facts import RUN
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 
 DOMAIN = "memorybench_demo"
 KEYS = {table: dg.AssetKey(table.split(".")) for table in ("question.probes", "feedback.sessions")}

@@ -5,16 +5,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from memflow.assets.fingerprints import Fingerprints
+from memflow.chat.replacements import PromptFile, replace_prompts
+from memflow.pipeline import STEPS, WRITERS, tables_of
 from memflow.resources import source_code
 from memflow.resources.data.library import Library
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.sections import Embedder
 from memflow.resources.settings.settings import Settings, load
-
-from memflow.chat.replacements import PromptFile, replace_prompts
-from memflow.pipeline import STEPS, WRITERS, tables_of
 from memflow.run.prompt_catalog import prompt_catalog
 
 CATALOG = prompt_catalog()

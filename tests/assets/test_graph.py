@@ -10,11 +10,11 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
+
 from memflow.assets.definitions import build_defs
 from memflow.assets.metadata import RowSummary, materialized
-from memflow.resources.settings.settings import Settings
-
 from memflow.records import TABLES, Profile, columns
+from memflow.resources.settings.settings import Settings
 
 SNAPSHOT = Path(__file__).with_name("graph.txt")
 TABLE_KEYS = [dg.AssetKey(table.split(".")) for table in TABLES]

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 from memflow.assets.metadata import rule_table
-
 from memflow.checks.evaluation import RuleResult
 
 

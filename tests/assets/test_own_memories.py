@@ -4,12 +4,12 @@ from pathlib import Path
 
 import dagster as dg
 import pytest
-from memflow.assets.definitions import build_defs, defs
-from memflow.resources.instance.instance import open_instance
-from memflow.resources.settings.settings import load
 from typer.testing import CliRunner
 
+from memflow.assets.definitions import build_defs, defs
 from memflow.cli import app
+from memflow.resources.instance.instance import open_instance
+from memflow.resources.settings.settings import load
 
 ASSISTANTS = ["full", "mine", "broken"]
 FILE = f"""

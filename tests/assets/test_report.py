@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import dagster as dg
+from report_home import read_data, written_home
+
 from memflow.assets import report
 from memflow.assets.fingerprints import Fingerprints
 from memflow.assets.partitions import Partitions
 from memflow.assets.step_assets import StepAssets
-from report_home import read_data, written_home
 
 
 def test_asset_writes_the_report_and_states_page_and_size(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from dagster._core.remote_representation.external_data import RepositorySnap
+
 from memflow.assets.definitions import build_defs
 from memflow.resources.configurable import configurable_resources
 from memflow.resources.settings.settings import Settings, load

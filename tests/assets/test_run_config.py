@@ -9,10 +9,10 @@ from typing import Any
 import dagster as dg
 import pytest
 from dagster._config import ConfigType, ConfigTypeKind
+
+import memflow.assets
 from memflow.assets.definitions import build_defs
 from memflow.resources.settings.settings import load
-
-import assets
 
 LEAVES = {
     "execution.config.marker_to_close": "String",
@@ -73,7 +73,7 @@ def test_run_config_of_every_job_has_only_fields_of_executor_and_logger(jobs) ->
 def test_no_asset_reads_the_config_of_its_op() -> None:
     read = [
         f"{path.name}:{node.lineno}"
-        for path in Path(assets.__path__[0]).glob("*.py")
+        for path in Path(memflow.assets.__path__[0]).glob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.Attribute) and node.attr in ("op_config", "run_config", "solid_config")
     ]

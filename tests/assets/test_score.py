@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 from measured_lake import DOMAINS, settings_of, write_assistant, write_health, write_probes
+
 from memflow.assets.fingerprints import Fingerprints
 from memflow.assets.score import health_metadata
 from memflow.assets.step_assets import PartitionRun
+from memflow.pipeline import WRITERS
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.warehouse import Warehouse
-
-from memflow.pipeline import WRITERS
 
 NUMBERS = {"accuracy", "accuracy low", "accuracy high"}
 

@@ -4,14 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
 from memflow.assets.fingerprints import Fingerprints
+from memflow.memories.server.protocol import Capabilities, Hello
+from memflow.pipeline import WRITERS
 from memflow.resources.data.library import Library
 from memflow.resources.lake.lake import Lake
 from memflow.resources.memory_servers.declaration import write_hello
 from memflow.resources.settings.settings import Settings, load
-
-from memflow.memories.server.protocol import Capabilities, Hello
-from memflow.pipeline import WRITERS
 
 FILE = """
 [memories.mine]

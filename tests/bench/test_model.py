@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 from fake_vllm import fake_vllm
-from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.settings import Settings
 from stub import stub_process
 
 from bench.model import MixedRequest, main, record_mix, select_requests, send_requests
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import EndpointDown, RequestRefused
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.settings import Settings
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from memflow.resources.settings.settings import Settings
 from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
@@ -18,6 +17,8 @@ from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
 from served import ROOT, Served, alone, served
 from stub import stub_process
+
+from memflow.resources.settings.settings import Settings
 
 PATIENCE = 30
 LOST = (StaleElementReferenceException,)

@@ -4,13 +4,13 @@ import re
 import time
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.partition_scores import published_primary_scores
-from memflow.resources.settings.settings import load
 from selenium.webdriver.common.by import By
 from served import Served, wait
 
 from memflow.records import TABLES, columns
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.partition_scores import published_primary_scores
+from memflow.resources.settings.settings import load
 
 pytestmark = pytest.mark.browser
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from drift_settings import SHIFT, write_settings
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import load
 from served import Served
 from served_deployment import SENSOR, ServedDeployment
 
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import RunRequest
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import load
 
 pytestmark = pytest.mark.daemon
 

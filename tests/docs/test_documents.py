@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 import pytest
-from memflow.resources.settings.settings import Settings
 from typer.main import get_command
 
 from memflow.cli import app
+from memflow.resources.settings.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(

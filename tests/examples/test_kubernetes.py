@@ -15,6 +15,7 @@ from dagster_k8s import K8sRunLauncher
 from dagster_k8s.container_context import K8sContainerContext
 from dagster_k8s.job import construct_dagster_k8s_job
 from kubernetes.client import ApiClient
+
 from memflow.resources.runs.owner_requests import HOSTS_VARIABLE, LOOPBACK
 from memflow.resources.settings.settings import load
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from generated import generate
-from memflow.assets.checks import check_steps, checked_asset
-from memflow.assets.definitions import build_defs
-from memflow.resources.settings.settings import Settings
 
 from docs.tables import pipeline_table
+from memflow.assets.checks import check_steps, checked_asset
+from memflow.assets.definitions import build_defs
 from memflow.pipeline import JOBS, RETRIEVAL_JOB, STEPS, WRITERS, steps_of, tables_of
 from memflow.records import TABLES
+from memflow.resources.settings.settings import Settings
 
 ROOT = Path(__file__).parents[2]
 TABLE = re.compile("|".join(rf"\b{re.escape(table)}\b" for table in TABLES))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from memflow.resources.ledger.tables import tables
 
 from bench.measure import postgres_server
+from memflow.resources.ledger.tables import tables
 
 
 @pytest.fixture(scope="session")

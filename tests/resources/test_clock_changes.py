@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from ledger_rows import ACCOUNT, completion, find, request, store
+from valid_rows import valid_rows
+
+from memflow.records import PublishedScore
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.past import PastLake
 from memflow.resources.ledger import sql_ledger
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.publishing.score_history import publication_time
-from valid_rows import valid_rows
-
-from memflow.records import PublishedScore
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC)
 HOUR = timedelta(hours=1)

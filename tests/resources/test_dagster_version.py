@@ -5,10 +5,10 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
-from memflow.resources import dagster_version
-from memflow.resources.dagster_version import BELOW, OLDEST, require_dagster
 
 from memflow.errors import MemflowError
+from memflow.resources import dagster_version
+from memflow.resources.dagster_version import BELOW, OLDEST, require_dagster
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 

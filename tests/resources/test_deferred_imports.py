@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from memflow.resources.deferred_imports import deferred_imports
 
 

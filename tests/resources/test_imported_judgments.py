@@ -3,10 +3,6 @@
 from pathlib import Path
 
 import pytest
-from memflow.resources.data.library import Library
-from memflow.resources.imported_judgments import judge_imported
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.settings.settings import Settings, load
 
 from memflow.benchmarks.locomo.config import parse_config
 from memflow.benchmarks.locomo.load import load_conversations, read_records
@@ -17,6 +13,10 @@ from memflow.benchmarks.views import ImportedResults
 from memflow.chat.replacements import replace_prompts
 from memflow.errors import BadInput
 from memflow.records import Probe, Reply
+from memflow.resources.data.library import Library
+from memflow.resources.imported_judgments import judge_imported
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.settings.settings import Settings, load
 
 DOMAIN = find_domain("locomo_demo")
 

@@ -8,8 +8,9 @@ import dagster as dg
 import pytest
 import sqlalchemy as sa
 import yaml
-from memflow.resources.runs.owner_requests import HOSTS_VARIABLE
 from sqlalchemy.engine import make_url
+
+from memflow.resources.runs.owner_requests import HOSTS_VARIABLE
 
 ROOT = Path(__file__).parents[2]
 COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text(encoding="utf-8"))

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+
 from memflow.resources.process import ENDING, default_signals
 
 WAITS = "import time; print('ready', flush=True); time.sleep(60)"

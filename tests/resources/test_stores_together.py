@@ -8,9 +8,10 @@ import textwrap
 
 import duckdb
 import pytest
+from python_path import PYTHONPATH
+
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.warehouse import Warehouse
-from python_path import PYTHONPATH
 
 WRITERS, LEAST_VERSIONS, LEAST_LOOKS = 4, 20, 10
 """The writers go on until each wrote LEAST_VERSIONS and the reader looked LEAST_LOOKS times, however slow either is."""

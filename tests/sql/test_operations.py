@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import factories
+
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.warehouse import Warehouse
-
 from memflow.scoring.efficiency import OperationSums
 
 LINE = factories.transcript_message(

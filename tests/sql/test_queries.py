@@ -5,6 +5,7 @@ from pathlib import Path
 
 import duckdb
 import pytest
+
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.warehouse import Warehouse
 

@@ -6,10 +6,10 @@ import pytest
 from factories import verdict
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.warehouse import Warehouse
 from profiles import examples
 
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 from memflow.scoring.groups import Group, groups_of
 
 VALUES = st.none() | st.floats(0, 10).map(lambda value: round(value, 12))

@@ -13,13 +13,13 @@ import pytest
 from factories import metric_context
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.sql_files import VIEWS
-from memflow.resources.publishing.warehouse import Warehouse
 from profiles import examples
 
 from memflow.metrics.continual import complete_rows, summary
 from memflow.records import Probe, Verdict
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.sql_files import VIEWS
+from memflow.resources.publishing.warehouse import Warehouse
 from memflow.scoring.continual import CheckpointSums, continual_scores
 
 SQL = Path(__file__).parents[2] / "sql" / "views"

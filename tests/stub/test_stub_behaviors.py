@@ -4,13 +4,13 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
 from pydantic import BaseModel, Field
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
 from stub import Stub, StubBehavior
 from stub.providers import BEHAVIORS, PROVIDERS
 

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import load
 
 import memflow
 from bench.homes import content_hashes
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import load
 
 
 @pytest.fixture(autouse=True)

@@ -5,14 +5,14 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import Settings, load
 from stub import request_digests, stub_process
 
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
 from memflow.cli.pipeline import run_pipeline
 from memflow.cli.planned_runs import RunRequest
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings, load
 
 DOMAIN = "comem_demo_annotated~3"
 QUESTIONS = 6 + 5 + 6  # of the first three dialogues

@@ -6,12 +6,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from memflow.assets.definitions import build_defs
-from memflow.resources.instance.instance import open_instance
-from memflow.resources.settings.settings import load
 from served import ROOT, Served, alone, served
 
+from memflow.assets.definitions import build_defs
 from memflow.benchmarks.registry import find_domain
+from memflow.resources.instance.instance import open_instance
+from memflow.resources.settings.settings import load
 
 pytestmark = pytest.mark.daemon
 

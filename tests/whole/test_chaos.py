@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.chat_models import command_line_name
 from stub import request_counts, stub_process
 
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.chat_models import command_line_name
 from memflow.scoring.estimate import MIN_COVERAGE
 
 DOMAIN = "amemgym_base"

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.instance.instance import open_instance
-from memflow.resources.lake.lake import Lake
 from typer.testing import CliRunner
 
 from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
+from memflow.resources.instance.instance import open_instance
+from memflow.resources.lake.lake import Lake
 
 PARTIAL = {
     "benchmark": "memorybench",

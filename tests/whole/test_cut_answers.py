@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.settings.settings import load
 from rich.console import Console
 from stub import stub_process
 
@@ -17,6 +14,9 @@ from memflow.checks.expectations import expectations_of
 from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
+from memflow.resources.lake.lake import Lake
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.settings.settings import load
 from memflow.run.recording import RecordedRun, read, recording_text
 
 DOMAIN, ASSISTANT = "amemgym_demo~1", "full"

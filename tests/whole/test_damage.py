@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.lake.verification import VERIFIED
 from typer.testing import CliRunner
 
 from memflow.chat.replacements import replace_prompts
 from memflow.cli import app
 from memflow.cli.planned_runs import Outcome
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.verification import VERIFIED
 
 pytestmark = pytest.mark.pipeline
 

@@ -17,10 +17,6 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from memflow.resources.instance.instance import open_instance
-from memflow.resources.lake.facts import VERSIONS
-from memflow.resources.lake.lake import Lake
-from memflow.resources.report.example import write_example
 from report_home import read_data
 from typer.testing import CliRunner
 
@@ -30,6 +26,10 @@ from memflow.cli.planned_runs import Outcome
 from memflow.cli.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import WRITERS, tables_of
 from memflow.records import BY_EVIDENCE, MEASURED, RECALL_AT_10, TABLES, columns
+from memflow.resources.instance.instance import open_instance
+from memflow.resources.lake.facts import VERSIONS
+from memflow.resources.lake.lake import Lake
+from memflow.resources.report.example import write_example
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from drift_settings import SHIFT, write_settings
-from memflow.assets.definitions import build_defs
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import load
 
+from memflow.assets.definitions import build_defs
 from memflow.cli.pipeline import Silent, run_pipeline
 from memflow.cli.planned_runs import Outcome, RunRequest
 from memflow.records import Drift
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import load
 from memflow.scoring.drift_summary import last_drifts
 
 Run = Callable[..., Outcome]

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from memflow.resources.lake.lake import Lake
 
 from memflow.cli.planned_runs import Outcome
+from memflow.resources.lake.lake import Lake
 from memflow.run import evaluation, transcripts
 from memflow.run.early_answers import EarlyAnswers
 from memflow.run.play import PlayedEpisode

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from echo import FAULTS
 from echo_servers import ECHO, echo_command, http_echo
-from memflow.resources.lake.lake import Lake
 
 from memflow.cli.planned_runs import Outcome
+from memflow.resources.lake.lake import Lake
 
 ROOT = Path(__file__).parents[2]
 DEMOS = ("amemgym_demo", "comem_demo", "membench_demo", "memorybench_demo")

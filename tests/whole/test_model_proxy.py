@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
 from stub import stub_process
 from stub.process import count_answers
 
 from memflow.cli.planned_runs import Outcome
 from memflow.records import Score
+from memflow.resources.lake.lake import Lake
 
 DOMAIN = "amemgym_demo~1"
 SERVER = Path(__file__).parents[1] / "model_server.py"

@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.lake.storage import opening
-from memflow.resources.publishing.warehouse import Warehouse
 from s3_server import BUCKET, s3_server
 
 from bench.homes import content_hashes
 from memflow.cli.planned_runs import Outcome
 from memflow.records import TABLES
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.storage import opening
+from memflow.resources.publishing.warehouse import Warehouse
 
 ADDRESS = f"s3://{BUCKET}/team/lake"
 SELECTION = ("--domain", "amemgym_demo", "--memory", "full")

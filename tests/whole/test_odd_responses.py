@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
 from stub import count_answers, stub_process
 
 from memflow.cli.planned_runs import Outcome
+from memflow.resources.lake.lake import Lake
 
 DOMAIN, ASSISTANT = "amemgym_demo~1", "awi_2_4"
 

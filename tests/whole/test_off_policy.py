@@ -7,11 +7,11 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from memflow.resources.lake.lake import Lake
 from typer.testing import CliRunner
 
 from memflow.chat.scripted import LABEL
 from memflow.cli import app
+from memflow.resources.lake.lake import Lake
 
 ON, OFF = "amemgym_base", "amemgym_base_offpolicy"
 RECORDED, OTHER = "bm25_message", "recent"

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from stub import count_answers, request_counts, stub_process
+
 from memflow.resources.files.lake_format import mark_lake
 from memflow.resources.lake.lake import Lake
-from stub import count_answers, request_counts, stub_process
 
 DOMAIN = "amemgym_base"
 MEMORIES = (

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.runs.added_partitions import with_added_partitions
-from memflow.resources.settings.settings import load
 from typer.testing import CliRunner
 
 from memflow.cli import app
+from memflow.resources.lake.lake import Lake
+from memflow.resources.runs.added_partitions import with_added_partitions
+from memflow.resources.settings.settings import load
 
 DOMAIN = "amemgym_demo"
 

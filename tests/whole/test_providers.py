@@ -9,9 +9,6 @@ from typing import Any
 
 import pytest
 from generated import Generated, generate
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, preset_fields, profile_of
 from server_evaluation import evaluated
 from stub import Stub, StubBehavior
 from stub.calls import THOUGHT
@@ -19,6 +16,9 @@ from stub.calls import THOUGHT
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import ModelMisconfigured
 from memflow.memories.registry import find
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, preset_fields, profile_of
 
 MEMORIES = ("full", "rag_2_4_30", "awi", "mem0", "mem_gpt")
 PAGE = Path(__file__).parents[2] / "docs/how-to/model.md"

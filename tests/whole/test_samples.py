@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
 
 from memflow.cli.planned_runs import Outcome
 from memflow.pipeline import tables_of
 from memflow.records import MEASURED, HealthMeasure, Score
+from memflow.resources.lake.lake import Lake
 
 RunIn = Callable[..., Outcome]
 ASSISTANTS = ("none", "full", "awi")

@@ -8,6 +8,7 @@ from pathlib import Path
 import dagster as dg
 import pytest
 from fake_vllm import fake_vllm, is_alive, starts, workers
+
 from memflow.resources.instance.instance import open_instance
 
 SETTINGS = """

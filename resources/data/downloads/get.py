@@ -14,15 +14,15 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pooch
+
+from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.origins import HuggingFaceFiles, RemoteArchive, RemoteFile, check_target
+from memflow.errors import DownloadFailed
 from memflow.resources.data.downloads.archives import unpack
 from memflow.resources.data.downloads.record import FOLDER, DownloadRecord, read_records, write_record
 from memflow.resources.data.downloads.transfer import fetch, json_pages, remote_size
 from memflow.resources.files.disks import explained_writes
 from memflow.resources.files.local_files import lock_file
-
-from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.origins import HuggingFaceFiles, RemoteArchive, RemoteFile, check_target
-from memflow.errors import DownloadFailed
 
 HUGGING_FACE = "https://huggingface.co"
 

@@ -9,12 +9,13 @@ from secrets import token_hex
 from typing import IO
 
 import pyarrow as pa
+from pyarrow import fs
+
 from memflow.resources.files.disks import explained_writes
 from memflow.resources.files.file_cache import FileCache, FileState
 from memflow.resources.files.lake_format import mark_lake
 from memflow.resources.files.local_files import can_link, link_file, lock_file, replace_file, sync_folder
 from memflow.resources.lake.columns import facts_cache_name
-from pyarrow import fs
 
 SNAPSHOTS = ".snapshots"
 LOCKS = ".locks"

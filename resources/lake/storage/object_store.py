@@ -17,6 +17,8 @@ from threading import Lock
 from typing import IO, TYPE_CHECKING, TypeVar
 
 import pyarrow as pa
+
+from memflow.errors import StoreFailed
 from memflow.resources.files.file_cache import FileCache, FileState
 from memflow.resources.files.local_files import partition_of
 from memflow.resources.lake.columns import facts_cache_name
@@ -24,8 +26,6 @@ from memflow.resources.lake.file_hash import footer_length
 from memflow.resources.lake.storage.client import ListedObject, StoredObject
 from memflow.resources.lake.storage.object_cache import ObjectCache
 from memflow.resources.lake.storage.obstore_client import probe_conditions
-
-from memflow.errors import StoreFailed
 
 if TYPE_CHECKING:
     from memflow.resources.lake.storage.obstore_client import ObstoreClient

@@ -13,10 +13,10 @@ from threading import Lock
 from typing import Any
 
 import obstore
-from memflow.resources.lake.storage.client import ListedObject, StoredObject, check_address, sentence
 from obstore.store import MemoryStore, from_url
 
 from memflow.errors import BadSettings, StoreFailed
+from memflow.resources.lake.storage.client import ListedObject, StoredObject, check_address, sentence
 
 RETRIES: dict[str, Any] = {
     "max_retries": 5,

@@ -7,10 +7,9 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import unquote
 
+from memflow.errors import BadSettings
 from memflow.resources.lake.storage.client import check_address
 from memflow.resources.lake.storage.local import LocalStorage
-
-from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
     from memflow.resources.lake.storage.object_store import ObjectStorage
@@ -47,7 +46,7 @@ def _open_object_storage(address: str) -> LakeStorage:
     except ImportError:
         raise BadSettings(
             f"the lake {address} is in an object store, and the package obstore is not installed. Install "
-            "memflow[object-store], or set `lake` in memflow.toml to a folder."
+            "memflow-bench[object-store], or set `lake` in memflow.toml to a folder."
         ) from None
     from memflow.resources.lake.storage.object_cache import ObjectCache, cache_folder  # noqa: PLC0415
     from memflow.resources.lake.storage.object_store import ObjectStorage  # noqa: PLC0415

@@ -3,7 +3,6 @@
 from importlib.resources import files
 
 import pytest
-from memflow.resources.data.library import Library
 
 from memflow.annotation.kind import Kind
 from memflow.benchmarks import registry
@@ -19,6 +18,7 @@ from memflow.memories.memory import Tools
 from memflow.memories.registry import find
 from memflow.metrics.backends import MetricBackends
 from memflow.records import TABLES
+from memflow.resources.data.library import Library
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all

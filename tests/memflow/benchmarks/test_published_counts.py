@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memflow.resources.data.data_check import DataCheck, check_dataset
 from memflow.resources.data.library import Library
 

@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 from click.testing import Result
+from rich.console import RenderableType
+from typer.testing import CliRunner
+
 from memflow.assets.fingerprints import Fingerprints
+from memflow.cli import app
+from memflow.cli.output import TerminalConsole
+from memflow.cli.summary import Summary
+from memflow.pipeline import Step, partition_key, steps_of
 from memflow.resources.data.library import Library
 from memflow.resources.lake.lake import Lake
 from memflow.resources.ledger.sql_ledger import SqlLedger
@@ -19,13 +26,6 @@ from memflow.resources.publishing.leaderboard import leaderboard_rows
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings, load
 from memflow.resources.steps import StepRunner
-from rich.console import RenderableType
-from typer.testing import CliRunner
-
-from memflow.cli import app
-from memflow.cli.output import TerminalConsole
-from memflow.cli.summary import Summary
-from memflow.pipeline import Step, partition_key, steps_of
 
 DOMAIN = "amemgym_demo~1"
 ASSISTANTS = ("none", "oracle", "full", "awi")

@@ -6,11 +6,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from memflow.resources.files.checked_json import with_check
-from memflow.resources.settings.settings import example
 from stub import stub_process
 
 from memflow.benchmarks import registry
+from memflow.resources.files.checked_json import with_check
+from memflow.resources.settings.settings import example
 
 
 def test_domains_command_lists_every_registered_domain(empty) -> None:

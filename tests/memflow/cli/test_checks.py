@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memflow.resources.lake.lake import Lake
 
 from memflow.checks.expectations import expectations_of
+from memflow.resources.lake.lake import Lake
 
 OF_DOMAIN = ("question.probes", "amemgym_demo~1")
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from download_origin import OriginServer, serving
-from memflow.resources.data.data_folder import default_data_folder
-from memflow.resources.settings.settings import load
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.origins import Download, RemoteFile
+from memflow.resources.data.data_folder import default_data_folder
+from memflow.resources.settings.settings import load
 
 CONTENT = b'{"instruction": "i", "input": "q", "answer": "a"}\n'
 

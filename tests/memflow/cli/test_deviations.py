@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from memflow.resources.settings.protocol_values import protocol_meta
 from memflow.resources.settings.settings import load
 

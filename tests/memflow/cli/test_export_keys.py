@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from generated import generate
-from memflow.resources.data.library import Library
-from memflow.resources.settings.settings import load
 
 from memflow.benchmarks import registry
 from memflow.chat.scripted import LABEL, ScriptedChat
+from memflow.resources.data.library import Library
+from memflow.resources.settings.settings import load
 
 DOMAIN = "comem_demo"
 

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 from generated import generate
-from memflow.resources.data.library import Library
-from memflow.resources.settings.settings import load
 
 from memflow.benchmarks import registry
 from memflow.pipeline import tables_of
+from memflow.resources.data.library import Library
+from memflow.resources.settings.settings import load
 
 DOMAIN = "amemgym_demo"
 

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 from generated import generate
+from training_program import LEARNS
+
 from memflow.resources.settings.settings import load
 from memflow.resources.training.adapter import read_manifest
-from training_program import LEARNS
 
 DOMAIN = "memorybench_demo"
 

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import dagster as dg
 import pytest
 from amemgym_runs import KEY, failure_rates, read_json, write_run
+
 from memflow.assets.partitions import pair
 from memflow.resources.instance.instance import open_instance
 

@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+
 from memflow.resources.lake.past import PastLake
 from memflow.resources.publishing.score_history import history_rows
 from memflow.resources.settings.settings import load

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from memflow.resources.data.library import Library
 from memflow.resources.settings.settings import load
 

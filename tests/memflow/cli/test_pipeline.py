@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import dagster as dg
 import pytest
-from memflow.assets.metadata import rule_table
-from memflow.resources.settings.settings import Settings
 
+from memflow.assets.metadata import rule_table
 from memflow.checks.evaluation import RuleResult
 from memflow.cli.executor import _broken
 from memflow.cli.pipeline import Schedule, Silent
 from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest
+from memflow.resources.settings.settings import Settings
 
 
 def evaluation(rows: int, unexpected: int, offending: tuple[str, ...]) -> dg.AssetCheckEvaluation:

@@ -23,7 +23,7 @@ def test_plot_command_writes_svg_and_png_with_the_scripted_label(measured, tmp_p
 
 def test_plot_command_without_matplotlib_names_the_extra_to_install(measured, tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("memflow.plots.drawing.can_draw", lambda: False)
-    assert "memflow[plots]" in measured.error("plot", "amemgym_demo~1", "--out", str(tmp_path / "out"))
+    assert "memflow-bench[plots]" in measured.error("plot", "amemgym_demo~1", "--out", str(tmp_path / "out"))
     assert not (tmp_path / "out").exists()
     assert isinstance(can_draw(), bool)
 

@@ -6,13 +6,13 @@ from typing import Any, cast
 
 import pytest
 from echo_servers import ECHO, http_echo
-from memflow.resources.memory_servers.declaration import read_hello
-from memflow.resources.memory_servers.stored_checks import has_passed
 
 from memflow.cli.front import Front
 from memflow.cli.required_checks import planned_checks, run_required_checks, skip_checks, unchecked
 from memflow.cli.selection import Selection, select
 from memflow.errors import BadSettings
+from memflow.resources.memory_servers.declaration import read_hello
+from memflow.resources.memory_servers.stored_checks import has_passed
 
 SERVER = """
 import runpy, sys

@@ -6,13 +6,13 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from memflow.resources.endpoints.profiles import profile_of
 
 from memflow.cli.front import Front
 from memflow.cli.selection import Selection, select
 from memflow.errors import BadSettings
 from memflow.memories.baselines import Recent
 from memflow.memories.user_memories import UserMemory
+from memflow.resources.endpoints.profiles import profile_of
 
 FILE = """
 domains = ["amemgym_demo"]

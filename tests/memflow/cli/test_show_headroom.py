@@ -5,13 +5,13 @@ import shutil
 
 import factories
 import pytest
-from memflow.resources.data.library import Library
-from memflow.resources.settings.settings import load
-from memflow.resources.steps import StepRunner
 
 from memflow.errors import BadInput
 from memflow.pipeline import WRITERS
 from memflow.records import ProbeRetrieval
+from memflow.resources.data.library import Library
+from memflow.resources.settings.settings import load
+from memflow.resources.steps import StepRunner
 
 DOMAIN = "amemgym_demo~1"
 

@@ -6,15 +6,15 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from memflow.assets.fingerprints import Fingerprints
+from memflow.cli.pipeline import Silent, run_pipeline
+from memflow.cli.planned_runs import Outcome, RunRequest
+from memflow.pipeline import Scope, partition_key, tables_of
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.outputs import restore_outputs
 from memflow.resources.runs.process_locks import LOCKS, has_stale_locks, instance_folder
 from memflow.resources.settings.settings import Settings, load
-
-from memflow.cli.pipeline import Silent, run_pipeline
-from memflow.cli.planned_runs import Outcome, RunRequest
-from memflow.pipeline import Scope, partition_key, tables_of
 
 DOMAIN = "amemgym_demo"
 ASSISTANTS = ("none", "rag_2_4_30")

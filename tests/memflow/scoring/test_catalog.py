@@ -7,8 +7,6 @@ from types import SimpleNamespace
 
 import pytest
 from factories import probe, score
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.warehouse import Warehouse
 from typer.testing import CliRunner
 
 from docs.tables import metrics_table
@@ -17,6 +15,8 @@ from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
 from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY, TASKS
 from memflow.cli import app
 from memflow.errors import BadInput, BadSettings
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.warehouse import Warehouse
 from memflow.scoring.catalog import (
     ACCURACY,
     SHARED,

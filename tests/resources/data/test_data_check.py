@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.data.data_check import DataCheck, check_dataset
-from memflow.resources.data.library import Library
 from published_files import memdaily
 
 from memflow.benchmarks.datasets import Dataset, Defect
 from memflow.benchmarks.registry import find_dataset
+from memflow.resources.data.data_check import DataCheck, check_dataset
+from memflow.resources.data.library import Library
 
 SOURCE = "memdaily/messages_and_QAs/01_simple_roles.json"
 NULLS = Defect("questions with a null as answer", "at answer", 1)

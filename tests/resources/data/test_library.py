@@ -3,12 +3,12 @@
 import hashlib
 
 import pytest
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput, MissingData
+from memflow.resources.data.library import Library
 
 ONE, TWO = b"one\n", b"two\n"
 

@@ -1,10 +1,10 @@
 """Addresses in messages, and addresses with credentials."""
 
 import pytest
-from memflow.resources.endpoints.addresses import display_address, has_credentials
-from memflow.resources.settings.settings import load
 
 from memflow.errors import BadSettings
+from memflow.resources.endpoints.addresses import display_address, has_credentials
+from memflow.resources.settings.settings import load
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """API keys: the header that sends a key, and its removal from texts."""
 
 import pytest
-from memflow.resources.endpoints.api_keys import NO_KEY, ApiKey
 
 from memflow.errors import BadSettings
+from memflow.resources.endpoints.api_keys import NO_KEY, ApiKey
 
 KEY = "sk-proj-abcdefgh1234wxyz"
 

@@ -7,9 +7,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import pytest
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.endpoint import FIRST_CONTACT, Endpoint
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from pydantic import BaseModel, Field
 from sleeping_clock import SleepingClock
 from stub import Stub, StubBehavior, count_answers
@@ -20,6 +17,9 @@ from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.prompts import Prompt, parse
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BudgetSpent, ChatError, EndpointDown, ModelMisconfigured
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.endpoint import FIRST_CONTACT, Endpoint
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 KEY = "sk-a-key-that-nobody-may-see"
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from memflow.resources.endpoints.embedder import BATCH, EndpointEmbedder, read_vectors
-from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import Stub, StubBehavior
 from stub.calls import Rejection
 
 from memflow.chat.conversation import EPISODE
 from memflow.errors import BadInput, NoAnswer, PromptTooLong
+from memflow.resources.endpoints.embedder import BATCH, EndpointEmbedder, read_vectors
+from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
+from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.timing import timed
 
 

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 from aiohttp import web
 from local_server import chat_server
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.endpoint import Endpoint
 from sleeping_clock import SleepingClock
 from stub import Stub, StubBehavior
 from stub.odd_json import completion
@@ -21,6 +19,8 @@ from memflow.errors import (
     QuotaExhausted,
     RequestRefused,
 )
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.endpoint import Endpoint
 
 KEY = "sk-first-abcdefgh1234"
 

@@ -2,9 +2,8 @@
 
 import asyncio
 
-from memflow.resources.endpoints.limits import AdaptiveLimiter, limiter_of
-
 from memflow.chat.priority import REMAINING
+from memflow.resources.endpoints.limits import AdaptiveLimiter, limiter_of
 
 
 class Clock:

@@ -8,15 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import pytest
-from memflow.resources.endpoints import model_check_requests
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.model_check import ModelCheck, Observation
-from memflow.resources.endpoints.model_check_requests import CheckResponse, requests_to
-from memflow.resources.endpoints.profile_proposal import Proposal, propose
-from memflow.resources.endpoints.profiles import Profile
-from memflow.resources.endpoints.replies import read_reply
-from memflow.resources.settings.chat_models import Model
 from stub import Stub, StubBehavior
 from stub.odd_responses import odd_responses
 from stub.providers import PROVIDERS
@@ -26,6 +17,15 @@ from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
 from memflow.memories.lib_mem0.answers import Operations
 from memflow.memories.mem_gpt.answers import Acts
+from memflow.resources.endpoints import model_check_requests
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.model_check import ModelCheck, Observation
+from memflow.resources.endpoints.model_check_requests import CheckResponse, requests_to
+from memflow.resources.endpoints.profile_proposal import Proposal, propose
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.replies import read_reply
+from memflow.resources.settings.chat_models import Model
 
 OUTPUTS = (Acts, Operations)
 """Output types that use unions, definitions, defaults and bounds."""

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 from local_server import chat_server
-from memflow.resources.endpoints.chat import PROSE_REPLIES, OpenAIChat
 from pydantic import BaseModel
 from stub.odd_json import completion
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Role
 from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
+from memflow.resources.endpoints.chat import PROSE_REPLIES, OpenAIChat
 
 JSON = '{"choice": "A"}'
 

@@ -5,15 +5,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import Stub, StubBehavior
 from stub.odd_responses import odd_responses
 
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Sampling
 from memflow.errors import ChatError, NoAnswer
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 ANSWERS = ("answered", "cut")
 

@@ -4,15 +4,15 @@ import json
 import tomllib
 
 import pytest
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.profile_advice import misconfiguration
-from memflow.resources.endpoints.profiles import Profile, profile_of
 from pydantic import BaseModel, Field
 from stub import Stub, StubBehavior
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Role, Sampling
 from memflow.errors import ModelMisconfigured, PromptTooLong, RequestRefused
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.profile_advice import misconfiguration
+from memflow.resources.endpoints.profiles import Profile, profile_of
 
 
 class Choice(BaseModel):

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from memflow.errors import BadSettings
 from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.settings import load
-
-from memflow.errors import BadSettings
 
 MODEL = {"url": "http://127.0.0.1:1/v1", "model": "m"}
 

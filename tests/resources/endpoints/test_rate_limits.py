@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from memflow.resources.endpoints.rate_limits import retry_after, seconds_until_reset
 
 

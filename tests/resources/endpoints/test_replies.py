@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from stub.odd_json import completion
+
 from memflow.resources.endpoints.profiles import Profile, profile_of
 from memflow.resources.endpoints.replies import BrokenReply, ChatReply, ErrorReply, ReplyUsage, read_reply
-from stub.odd_json import completion
 
 SCALARS = (
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(st.characters(codec=None), max_size=9)

@@ -4,12 +4,12 @@ import json
 from typing import Annotated, Any, Literal
 
 import pytest
-from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
-from memflow.resources.endpoints.request_bodies import RequestBodies
 from pydantic import BaseModel, Field
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Role, Sampling, schema_of
 from memflow.errors import PromptTooLong
+from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
+from memflow.resources.endpoints.request_bodies import RequestBodies
 
 
 class Choice(BaseModel):

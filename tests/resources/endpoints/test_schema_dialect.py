@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import pytest
-from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
-from memflow.resources.endpoints.schema_dialect import adapt, skeleton
 from pydantic import BaseModel, Field
 from stub.answers import stated_bounds
 
 from memflow.chat.requests import schema_of
+from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
+from memflow.resources.endpoints.schema_dialect import adapt, skeleton
 
 
 class Write(BaseModel):

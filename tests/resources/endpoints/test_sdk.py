@@ -9,6 +9,12 @@ import openai
 import pytest
 from aiohttp import web
 from local_server import local_server
+from stub import Stub, StubBehavior
+from stub.odd_json import completion
+
+from memflow.chat.conversation import EPISODE
+from memflow.chat.requests import ChatMessage, ChatRequest, Completion
+from memflow.errors import BadSettings, EndpointDown, ModelMisconfigured
 from memflow.resources.endpoints import transport
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.embedder import EndpointEmbedder
@@ -17,12 +23,6 @@ from memflow.resources.endpoints.model_check_requests import requests_to
 from memflow.resources.endpoints.profiles import Profile, profile_of
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.settings.chat_models import Model
-from stub import Stub, StubBehavior
-from stub.odd_json import completion
-
-from memflow.chat.conversation import EPISODE
-from memflow.chat.requests import ChatMessage, ChatRequest, Completion
-from memflow.errors import BadSettings, EndpointDown, ModelMisconfigured
 
 REQUEST = ChatRequest("test/prompt", {}, (ChatMessage("user", "hello"),))
 

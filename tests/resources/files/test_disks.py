@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from memflow.errors import StoreFailed
 from memflow.resources.files.disks import failed_write, require_writable
 from memflow.resources.files.local_files import replace_file
 from memflow.resources.files.sqlite_urls import sqlite_url
 from memflow.resources.ledger import database
 from memflow.resources.ledger.sql_ledger import SqlLedger
-
-from memflow.errors import StoreFailed
 
 
 @pytest.fixture

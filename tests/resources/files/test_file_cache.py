@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+
+from memflow.benchmarks.datasets import Dataset
 from memflow.resources.data.library import Library
 from memflow.resources.files import file_cache
 from memflow.resources.files.file_cache import FileCache, FileState
 from memflow.resources.lake.columns import facts_cache_name
 from memflow.resources.lake.lake import Lake
-
-from memflow.benchmarks.datasets import Dataset
 
 OLD_NS = time.time_ns() - 3600 * 10**9
 

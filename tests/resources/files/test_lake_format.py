@@ -9,13 +9,13 @@ from pathlib import Path
 
 import duckdb
 import pytest
-from memflow.resources.files.lake_format import FORMAT_FILE, OtherVersion
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.settings import load
 from typer.testing import CliRunner
 from valid_rows import valid_rows
 
 from memflow.cli import app
+from memflow.resources.files.lake_format import FORMAT_FILE, OtherVersion
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import load
 
 READERS = (
     *(("run", "--demo"), ("plan",), ("dev",), ("doctor",), ("report",), ("view",), ("sql", "SELECT 1")),

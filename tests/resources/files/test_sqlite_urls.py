@@ -5,15 +5,15 @@ from pathlib import Path
 import duckdb
 import pytest
 from ledger_rows import completion, find, store
+from valid_rows import valid_rows
+
+from memflow.errors import BadSettings
 from memflow.resources.files.sqlite_urls import sqlite_path, sqlite_url
 from memflow.resources.instance.instance import open_instance
 from memflow.resources.lake.lake import Lake
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import load
-from valid_rows import valid_rows
-
-from memflow.errors import BadSettings
 
 NAMES = ["a#b", "a%20b%3F", "a 'b' \"c\"", "é漢😀", "k=v&x=y;*[z]"]
 

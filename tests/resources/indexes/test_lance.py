@@ -6,10 +6,10 @@ from pathlib import Path
 import factories
 import pyarrow as pa
 import pytest
-from memflow.resources.indexes.lance import LanceIndex, Moment, searchable
-from memflow.resources.lake.columns import schema, to_arrays
 
 from memflow.errors import BadInput, DamagedFile, MissingData
+from memflow.resources.indexes.lance import LanceIndex, Moment, searchable
+from memflow.resources.lake.columns import schema, to_arrays
 
 
 def entry(number, text, since, *, until=None, vector=None, episode="u1"):

@@ -10,10 +10,10 @@ import dagster as dg
 import pytest
 import yaml
 from checked_graph import ASSET, PARTITIONS, build_job, execute
-from memflow.resources.instance.event_log import OPEN_DATABASES
-from memflow.resources.instance.instance import open_instance
 
 from memflow.errors import EventLogError
+from memflow.resources.instance.event_log import OPEN_DATABASES
+from memflow.resources.instance.instance import open_instance
 
 CHECKS = 6
 SETTINGS = {

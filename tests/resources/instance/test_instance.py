@@ -11,11 +11,11 @@ from pathlib import Path
 import dagster as dg
 import pytest
 import yaml
-from memflow.resources.instance.instance import dagster_home, open_instance, require_own_runs
-from memflow.resources.runs.recovery import IN_PROGRESS
 from sqlalchemy.engine import make_url
 
 from memflow.errors import BadSettings
+from memflow.resources.instance.instance import dagster_home, open_instance, require_own_runs
+from memflow.resources.runs.recovery import IN_PROGRESS
 
 WORKER = textwrap.dedent(
     """

@@ -9,14 +9,14 @@ import duckdb
 import factories
 import pytest
 from lake_stores import memory_lake
-from memflow.resources.lake.lake import Lake
-from memflow.resources.lake.past import PastLake
-from memflow.resources.lake.snapshots import snapshot_of
-from memflow.resources.publishing.warehouse import Warehouse
 from row_types import change_columns, forget_columns
 
 from memflow.errors import DamagedFile
 from memflow.records import TABLES, columns
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.past import PastLake
+from memflow.resources.lake.snapshots import snapshot_of
+from memflow.resources.publishing.warehouse import Warehouse
 
 TABLE, OLD, NEW = "score.verdicts", "d/old", "d/new"
 Words = Annotated[int | None, "Words of the reply."]

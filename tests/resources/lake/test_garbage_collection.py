@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from lake_stores import START, hour, timed_lake
-from memflow.resources.lake.garbage_collection import collect, collectable, kept_bytes
-from memflow.resources.lake.lake import Lake
-from memflow.resources.lake.past import PastLake
 from valid_rows import valid_rows
 
 from memflow.errors import MissingData
+from memflow.resources.lake.garbage_collection import collect, collectable, kept_bytes
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.past import PastLake
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]

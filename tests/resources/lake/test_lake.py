@@ -10,13 +10,13 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memflow.resources.files.file_cache import FileState, RowCache
-from memflow.resources.lake.lake import Lake
-from memflow.resources.lake.snapshots import snapshot_of
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import TABLES, Variable, columns
+from memflow.resources.files.file_cache import FileState, RowCache
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.snapshots import snapshot_of
 
 PLAIN = {str: "é 中文 '\"\n", int: 7, float: 0.25, bool: True, list[str]: ["a", ""], list[float]: [0.1, -1.0]}
 

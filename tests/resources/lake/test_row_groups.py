@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memflow.resources.lake.columns import from_array, to_arrays
-from memflow.resources.lake.lake import Lake
 
 from memflow.errors import BadInput
 from memflow.records import columns
+from memflow.resources.lake.columns import from_array, to_arrays
+from memflow.resources.lake.lake import Lake
 
 TEXTS = st.sampled_from(["", "a", "ab", "中文"])
 ENTRIES = st.builds(

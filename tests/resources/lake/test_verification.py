@@ -8,6 +8,9 @@ from typing import Any
 
 import factories
 import pytest
+from valid_rows import valid_rows
+
+from memflow.errors import BadInput, DamagedFile
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.past import PastLake
@@ -15,9 +18,6 @@ from memflow.resources.lake.snapshots import snapshot_of
 from memflow.resources.lake.verification import VERIFIED
 from memflow.resources.lake.versions import KeptFile, kept_facts, kept_files, remove_rows
 from memflow.resources.publishing.warehouse import Warehouse
-from valid_rows import valid_rows
-
-from memflow.errors import BadInput, DamagedFile
 
 TABLE, PARTITION = "score.verdicts", "d/a"
 FLIPS = 40

@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 from lake_stores import START, hour, timed_lake
+from valid_rows import valid_rows
+
+from memflow.errors import BadInput, MissingData
 from memflow.resources.lake.past import PastLake
 from memflow.resources.lake.snapshots import snapshot_of
 from memflow.resources.lake.versions import kept_files
 from memflow.resources.publishing.warehouse import Warehouse
-from valid_rows import valid_rows
-
-from memflow.errors import BadInput, MissingData
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]

@@ -11,6 +11,10 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 from ledger_rows import ACCOUNT, completion, find, request, store
+
+from memflow.chat.ledger import LedgeredChat
+from memflow.chat.requests import Sampling, TokenBound
+from memflow.errors import DamagedRow, MemflowError, StoreFailed
 from memflow.resources.endpoints.embedder import TimedVector
 from memflow.resources.files.sqlite_urls import sqlite_url
 from memflow.resources.ledger.damage import ledger_damage
@@ -18,10 +22,6 @@ from memflow.resources.ledger.maintenance import CompletionFilter, forget
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.ledger.tables import completions, embeddings
 from memflow.resources.ledger.usage import GROUPS
-
-from memflow.chat.ledger import LedgeredChat
-from memflow.chat.requests import Sampling, TokenBound
-from memflow.errors import DamagedRow, MemflowError, StoreFailed
 
 A, B = "a" * 32, "b" * 32
 FORGET = f"memflow ledger forget --digest {A}"

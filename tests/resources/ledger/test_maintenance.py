@@ -5,6 +5,10 @@ from dataclasses import replace
 
 import pytest
 from ledger_rows import ACCOUNT, completion, find, request, store
+
+from memflow.chat.budget import Prices
+from memflow.chat.requests import ChatRequest, Completion
+from memflow.errors import ChatError, EndpointDown, NoAnswer, PromptTooLong, RequestRefused
 from memflow.resources.ledger.maintenance import (
     CompletionFilter,
     LedgerGroup,
@@ -15,10 +19,6 @@ from memflow.resources.ledger.maintenance import (
 )
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.ledger.usage import GROUPS
-
-from memflow.chat.budget import Prices
-from memflow.chat.requests import ChatRequest, Completion
-from memflow.errors import ChatError, EndpointDown, NoAnswer, PromptTooLong, RequestRefused
 
 LATER = replace(ACCOUNT, run="run 2", model="n", domain="e")
 A, B, C = ("a" * 32, "b" * 32, "c" * 32)

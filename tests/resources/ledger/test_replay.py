@@ -5,15 +5,15 @@ import time
 from pathlib import Path
 
 import pytest
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.embedder import EndpointEmbedder
-from memflow.resources.ledger.sql_ledger import SqlLedger
 from stub import Stub, StubBehavior
 
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Message, Tools
 from memflow.memories.registry import memory_factory
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.run.play import Episode, Event, play_all
 from memflow.timing import timed
 

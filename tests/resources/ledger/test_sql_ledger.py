@@ -16,11 +16,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
-from memflow.resources.endpoints.embedder import TimedVector
-from memflow.resources.ledger.sql_ledger import SqlLedger
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings, StoreFailed
+from memflow.resources.endpoints.embedder import TimedVector
+from memflow.resources.ledger.sql_ledger import SqlLedger
 
 
 def test_ledger_does_not_replace_a_stored_completion(either_url: str) -> None:

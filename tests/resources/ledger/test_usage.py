@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ledger_rows import ACCOUNT, completion, request, store
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.ledger.usage import GROUPS, UsageRow, cost
 
 from memflow.chat.budget import Prices
 from memflow.chat.ledger import RequestContext
 from memflow.errors import BadSettings, ChatError, EndpointDown
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.ledger.usage import GROUPS, UsageRow, cost
 
 JUDGE = RequestContext("run 1", "score", "judge", "d", "full", "j")
 LATER = RequestContext("run 2", "answer", "assistant", "d", "full", "m")

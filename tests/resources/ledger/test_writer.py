@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 from ledger_rows import ACCOUNT, completion, find, request, store
+
+from memflow.chat.requests import Completion
+from memflow.errors import ChatError, StoreBusy, StoreFailed
 from memflow.resources import reconnect
 from memflow.resources.ledger import database
 from memflow.resources.ledger.rows import Record, RecordWriter
 from memflow.resources.ledger.sql_ledger import SqlLedger
-
-from memflow.chat.requests import Completion
-from memflow.errors import ChatError, StoreBusy, StoreFailed
 
 
 @contextmanager

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from echo_servers import LIMITS, connect, echo_command, echo_server, found, sent, written_server
-from memflow.resources.memory_servers import connection
-from memflow.resources.memory_servers.stdio_transport import StdioTransport
-from memflow.resources.memory_servers.transport import TimeLimits
 
 from memflow.errors import BadSettings, ServerDown, ServerFailed
 from memflow.memories.server.protocol import Hello
+from memflow.resources.memory_servers import connection
+from memflow.resources.memory_servers.stdio_transport import StdioTransport
+from memflow.resources.memory_servers.transport import TimeLimits
 
 SHORT = TimeLimits(hello=20, read=0.3, write=0.3)
 

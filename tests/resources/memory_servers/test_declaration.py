@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 from echo_servers import ECHO
+
+from memflow.errors import BadSettings, ServerFailed
+from memflow.memories.server.protocol import Capabilities, Hello
 from memflow.resources.memory_servers.declaration import (
     check_command,
     open_server,
@@ -14,9 +17,6 @@ from memflow.resources.memory_servers.declaration import (
     write_hello,
 )
 from memflow.resources.settings.settings import Settings, load
-
-from memflow.errors import BadSettings, ServerFailed
-from memflow.memories.server.protocol import Capabilities, Hello
 
 
 @pytest.fixture(autouse=True)

@@ -13,10 +13,10 @@ import pytest
 from aiohttp import web
 from echo_servers import found, http_connection, http_echo, sent
 from local_server import local_server
-from memflow.resources.memory_servers.declaration import FOLDER, open_server
-from memflow.resources.settings.own_sections import OwnMemory
 
 from memflow.errors import BadSettings, ServerDown, ServerFailed
+from memflow.resources.memory_servers.declaration import FOLDER, open_server
+from memflow.resources.settings.own_sections import OwnMemory
 
 
 @asynccontextmanager

@@ -9,6 +9,10 @@ from typing import Any
 
 import pytest
 from echo_servers import echo_command
+
+from memflow.chat.ledger import RequestContext
+from memflow.errors import BadSettings, ServerDown
+from memflow.memories.server.protocol import Connection
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.declaration import read_hello
@@ -16,10 +20,6 @@ from memflow.resources.memory_servers.stdio_transport import StdioTransport
 from memflow.resources.models.memory_check import check_memory_server
 from memflow.resources.models.models import Models
 from memflow.resources.settings.settings import load
-
-from memflow.chat.ledger import RequestContext
-from memflow.errors import BadSettings, ServerDown
-from memflow.memories.server.protocol import Connection
 
 Open = Callable[..., Connection | None]
 

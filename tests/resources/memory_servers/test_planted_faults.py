@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from planted_servers import planted
+
 from memflow.resources.memory_servers.check_lines import CheckLine
 from memflow.resources.memory_servers.server_checks import WRITES_WITH_MODELS, ServerChecks
-from planted_servers import planted
 
 SIZES = (120, 30)
 """Fewer messages than in a check of a user, to save time."""

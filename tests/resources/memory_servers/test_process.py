@@ -14,11 +14,11 @@ from typing import Any
 import pytest
 import uvloop
 from echo_servers import ANSWERS, sent, written_server
+
+from memflow.errors import ServerFailed
 from memflow.resources.memory_servers import process
 from memflow.resources.memory_servers.guard import _write_log
 from memflow.resources.memory_servers.transport import TimeLimits
-
-from memflow.errors import ServerFailed
 
 ENVIRONMENT = """
 HELLO = True

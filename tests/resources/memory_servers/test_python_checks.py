@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import pytest
-from memflow.resources.memory_servers.check_lines import CheckLine
-from memflow.resources.memory_servers.python_checks import PythonChecks
 
 from memflow.memories.design import Design
 from memflow.memories.memory import Memory, Message, Recall
+from memflow.resources.memory_servers.check_lines import CheckLine
+from memflow.resources.memory_servers.python_checks import PythonChecks
 
 SERVICE: dict[str, list[str]] = {}
 NUMBERS = itertools.count()

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from echo import CAN
 from echo_servers import ANSWERS, connect, echo_command, http_connection, http_echo
+
 from memflow.resources.memory_servers.check_lines import CheckLine
 from memflow.resources.memory_servers.server_checks import ServerChecks
 from memflow.resources.memory_servers.transport import TimeLimits

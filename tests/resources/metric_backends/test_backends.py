@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
+
+from memflow.errors import BadInput, MissingData
+from memflow.metrics.backends import CMUDICT, ENCODER_EN, ENCODER_ZH, WORDNET
 from memflow.resources.metric_backends.backends import build_metric_backends, fingerprints
 from memflow.resources.metric_backends.wordnet import PARTS
 from memflow.resources.settings.sections import Encoder
 from memflow.resources.settings.settings import Settings
-
-from memflow.errors import BadInput, MissingData
-from memflow.metrics.backends import CMUDICT, ENCODER_EN, ENCODER_ZH, WORDNET
 
 EVERY = (ENCODER_EN, ENCODER_ZH, WORDNET, CMUDICT)
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from memflow.resources.metric_backends.encoder import BEST_LAYERS, FolderEncoder
 
 from memflow.errors import BadSettings, MissingData
+from memflow.resources.metric_backends.encoder import BEST_LAYERS, FolderEncoder
 
 WORDS = ("the", "cat", "sat", "on", "a", "mat", "dog", "ran", "home")
 

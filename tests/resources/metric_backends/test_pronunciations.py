@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from memflow.resources.metric_backends.pronunciations import syllables
 
 from memflow.errors import BadInput, MissingData
+from memflow.resources.metric_backends.pronunciations import syllables
 
 OURS = """syllable S IH1 L AH0 B AH0 L
 record R AH0 K AO1 R D

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from memflow.resources.metric_backends.wordnet import PARTS, WordNet
 
 from memflow.errors import BadInput, MissingData
+from memflow.resources.metric_backends.wordnet import PARTS, WordNet
 
 LICENCE = "  1 This is no part of the data.  \n"
 

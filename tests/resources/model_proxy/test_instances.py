@@ -4,8 +4,9 @@ from enum import Enum
 from typing import Annotated, Any, Literal, Optional
 
 import pytest
-from memflow.resources.model_proxy.instances import UnsupportedSchema, schema_instance
 from pydantic import BaseModel, Field
+
+from memflow.resources.model_proxy.instances import UnsupportedSchema, schema_instance
 
 TEXT = "Ann moved to Oslo.\n She likes tea."
 

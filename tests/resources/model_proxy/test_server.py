@@ -11,15 +11,6 @@ from typing import Any
 import aiohttp
 import openai
 import pytest
-from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.embedder import EndpointEmbedder
-from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.profiles import Profile
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.model_proxy.access import ModelAccess
-from memflow.resources.model_proxy.forwarding import ForwardingChat
-from memflow.resources.model_proxy.scripted_answers import ScriptedAnswers
-from memflow.resources.model_proxy.server import MAX_BODY, ModelProxy
 from pydantic import BaseModel
 from stub.behavior import StubBehavior
 from stub.server import Stub
@@ -30,6 +21,15 @@ from memflow.chat.requests import Sampling, TokenBound
 from memflow.chat.scripted import LABEL, ScriptedChat
 from memflow.errors import BudgetSpent
 from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.model_proxy.access import ModelAccess
+from memflow.resources.model_proxy.forwarding import ForwardingChat
+from memflow.resources.model_proxy.scripted_answers import ScriptedAnswers
+from memflow.resources.model_proxy.server import MAX_BODY, ModelProxy
 
 CONTEXT = RequestContext("r", "memory", "memory", "d", "mine", "small")
 HELLO = [{"role": "user", "content": "My sister Ann moved to Oslo."}]

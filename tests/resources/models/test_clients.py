@@ -3,6 +3,10 @@
 from pathlib import Path
 
 import pytest
+from stub import Stub, StubBehavior
+
+from memflow.chat.ledger import RequestContext
+from memflow.errors import ChatError
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.embedder import EndpointEmbedder
 from memflow.resources.ledger.sql_ledger import SqlLedger
@@ -10,10 +14,6 @@ from memflow.resources.models.chats import Chats
 from memflow.resources.models.clients import Clients
 from memflow.resources.settings.settings import load
 from memflow.resources.vllm_servers.servers import VllmServers
-from stub import Stub, StubBehavior
-
-from memflow.chat.ledger import RequestContext
-from memflow.errors import ChatError
 
 
 async def test_chat_has_the_limits_key_and_profile_of_its_model(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from memflow.resources.models.event_loop import EventLoopThread, detached
 
 from memflow.errors import Interrupted
+from memflow.resources.models.event_loop import EventLoopThread, detached
 
 
 async def nothing() -> None: ...

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from memflow.resources.models.folder_embedder import FolderEmbedder
 
 from memflow.errors import BadSettings, MissingData
+from memflow.resources.models.folder_embedder import FolderEmbedder
 
 
 async def test_folder_embedder_reports_missing_folder_or_package(

@@ -4,12 +4,12 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.models.models import Models
-from memflow.resources.settings.settings import load
 
 from memflow.chat.ledger import RequestContext
 from memflow.errors import BadSettings
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.models import Models
+from memflow.resources.settings.settings import load
 
 
 def test_memory_tools_reject_a_language_model_without_a_chosen_embedder(tmp_path: Path) -> None:

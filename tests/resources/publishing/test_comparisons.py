@@ -4,14 +4,14 @@ from dataclasses import replace
 from pathlib import Path
 
 import factories
-import memflow.resources.publishing.comparisons
 import pytest
+
+import memflow.resources.publishing.comparisons
+from memflow.records import Comparison
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.comparisons import comparison_rows
 from memflow.resources.publishing.leaderboard import CachedScores
 from memflow.resources.settings.settings import Settings
-
-from memflow.records import Comparison
 
 DOMAIN = "comem_demo"
 PROBES = [
@@ -77,7 +77,7 @@ def test_many_assistants_are_compared_over_all_probes_only(
     cached = CachedScores(lake_folder(lake) / "scores.sqlite", lambda *_: "code")
     few = rows(lake, cached)
     assert {row.slice for row in few} > {"all"}
-    monkeypatch.setattr(resources.publishing.comparisons, "MOST_BY_SLICE", 2)
+    monkeypatch.setattr(memflow.resources.publishing.comparisons, "MOST_BY_SLICE", 2)
     assert rows(lake, cached) == [row for row in few if row.slice == "all"]
 
 
@@ -127,13 +127,13 @@ def test_only_pairs_with_changed_verdicts_are_computed_again(
     lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed: list[list[tuple[int, int]]] = []
-    real = resources.publishing.comparisons.compare
+    real = memflow.resources.publishing.comparisons.compare
 
     def spy(context, measures, pairs, by_slice):  # type: ignore[no-untyped-def]
         computed.append(list(pairs))
         return real(context, measures, pairs, by_slice)
 
-    monkeypatch.setattr(resources.publishing.comparisons, "compare", spy)
+    monkeypatch.setattr(memflow.resources.publishing.comparisons, "compare", spy)
     cached = CachedScores(tmp_path / "scores.sqlite", lambda benchmark: "code")
     first = rows(lake, cached)
     assert rows(lake, cached) == first

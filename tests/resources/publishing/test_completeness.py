@@ -7,12 +7,12 @@ from typing import Any
 
 import factories
 import pytest
-from memflow.resources.data.library import Library
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.completeness import all_gaps, assistant_gaps, domain_gaps
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
+from memflow.resources.data.library import Library
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.completeness import all_gaps, assistant_gaps, domain_gaps
 from memflow.scoring.completeness import INCOMPLETE
 
 DOMAIN = Domain("d", "whatever", ("first", "second"), "")

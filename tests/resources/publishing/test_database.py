@@ -11,12 +11,12 @@ import duckdb
 import factories
 import pytest
 from measured_lake import DOMAINS, write_assistant, write_probes
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing import database as published_database
-from memflow.resources.publishing.database import database_damage, publish_database
 from python_path import PYTHONPATH
 
 from memflow.errors import BadInput
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing import database as published_database
+from memflow.resources.publishing.database import database_damage, publish_database
 
 COUNT = "SELECT count(*), sum(value) FROM score.leaderboard"
 

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from measured_lake import ASSISTANTS, DOMAINS, remove_assistant, write_assistant, write_health, write_probes
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
-from memflow.resources.publishing.score_cache import NAME
-from memflow.resources.publishing.warehouse import Warehouse
 from profiles import examples
 
 from memflow.errors import BadInput
 from memflow.records import Score
+from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
+from memflow.resources.publishing.score_cache import NAME
+from memflow.resources.publishing.warehouse import Warehouse
 
 
 class Home:

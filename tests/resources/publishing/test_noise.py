@@ -6,14 +6,14 @@ import factories
 import measured_lake
 import pytest
 from measured_lake import write_assistant, write_probes
+
+from memflow.pipeline import WRITERS
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.leaderboard import leaderboard_rows, same_inputs
 from memflow.resources.publishing.noise import domain_noise
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
-
-from memflow.pipeline import WRITERS
 from memflow.scoring.drift import INPUTS
 
 DOMAIN = "comem_demo"

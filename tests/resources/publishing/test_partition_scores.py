@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from measured_lake import ASSISTANTS, DOMAINS, settings_of, write_assistant, write_probes
+
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.leaderboard import leaderboard_rows
 from memflow.resources.publishing.partition_scores import partition_scores, published_primary_scores

@@ -5,12 +5,12 @@ from multiprocessing import get_context
 import pytest
 from factories import score
 from lake_stores import memory_lake
+
 from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.score_history import PARTITION, TABLE, add_to_history, history_rows
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.settings import Settings
-
 from memflow.scoring.judges import JUDGES
 from memflow.scoring.publications import current_scores, key_of
 

@@ -6,15 +6,15 @@ import duckdb
 import factories
 import pytest
 from lake_stores import memory_lake
+
+from memflow.errors import BadInput, DamagedFile
+from memflow.records import TABLES, columns
 from memflow.resources.lake.damage import UNPARTITIONED
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.database import METRICS
 from memflow.resources.publishing.sql_files import VIEWS
 from memflow.resources.publishing.table_sql import TYPES
 from memflow.resources.publishing.warehouse import Warehouse
-
-from memflow.errors import BadInput, DamagedFile
-from memflow.records import TABLES, columns
 
 
 def probe(number, **given):

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.report.example import ARCHIVE, pack_example, write_example
-from memflow.resources.report.folder import FORMAT
 from report_home import ReportHome, read_data
 
 from memflow.benchmarks.registry import specs
 from memflow.errors import BadInput
 from memflow.records import Score, columns
+from memflow.resources.report.example import ARCHIVE, pack_example, write_example
+from memflow.resources.report.folder import FORMAT
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 
 

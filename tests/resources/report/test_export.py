@@ -11,6 +11,10 @@ from typing import IO, Any
 import pyarrow.parquet as pq
 import pytest
 from factories import health_measure, row
+from report_home import ASSISTANTS, DOMAIN, EPISODES, FORGOTTEN, MALICIOUS, SURROGATE, ReportHome, read_data
+
+from memflow.errors import BadInput
+from memflow.records import Comparison, ProbeRetrieval, Score
 from memflow.resources.files import local_files
 from memflow.resources.lake.past import PastLake
 from memflow.resources.report import folder as report_folder
@@ -19,10 +23,6 @@ from memflow.resources.report.redaction import LEFT_OUT, Redaction
 from memflow.resources.report.schema import PROBES
 from memflow.resources.report.scores import model_name
 from memflow.resources.report.verdicts import SCHEMA
-from report_home import ASSISTANTS, DOMAIN, EPISODES, FORGOTTEN, MALICIOUS, SURROGATE, ReportHome, read_data
-
-from memflow.errors import BadInput
-from memflow.records import Comparison, ProbeRetrieval, Score
 from memflow.scoring.health.states import such_as
 from memflow.scoring.published_health import AssistantHealth, with_health
 

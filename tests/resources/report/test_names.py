@@ -5,9 +5,9 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memflow.resources.report.names import LONGEST, data_name, encode_name
 
 from memflow.errors import BadInput
+from memflow.resources.report.names import LONGEST, data_name, encode_name
 
 
 @given(st.text(min_size=1))

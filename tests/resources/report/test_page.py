@@ -8,10 +8,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+from report_home import MALICIOUS, ReportHome, read_data
+
 from memflow.resources.report.export import write_single_file
 from memflow.resources.report.page import bundle, index_page, single_page
 from memflow.resources.report.payload import json_script
-from report_home import MALICIOUS, ReportHome, read_data
 
 FRONT_END = Path(__file__).parents[3] / "resources/report/app"
 

@@ -6,9 +6,9 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from memflow.resources.report.server import report_server
 
 from memflow.errors import BadInput
+from memflow.resources.report.server import report_server
 
 
 @pytest.fixture

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from memflow.resources.process import default_signals
-from memflow.resources.runs.dev_programs import MAX_STARTS, hold_home, require_free_port
 
 from memflow.errors import MemflowError
+from memflow.resources.process import default_signals
+from memflow.resources.runs.dev_programs import MAX_STARTS, hold_home, require_free_port
 
 SUPERVISED = textwrap.dedent(
     """

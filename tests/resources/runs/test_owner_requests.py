@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+
 from memflow.resources.runs.owner_requests import OwnerRequests
 
 OWN = {"host": "127.0.0.1:3000", "origin": "http://127.0.0.1:3000"}

@@ -7,6 +7,7 @@ import dagster as dg
 import pytest
 from daemon_runs import SERVED, add_run, claim_slot, claimed_runs, status_of
 from dagster import DagsterRunStatus as Status
+
 from memflow.resources.instance.instance import dagster_home, open_instance, recover_runs
 from memflow.resources.runs.dev_programs import hold_home
 from memflow.resources.runs.process_locks import DEV, LOCKS, has_stale_locks

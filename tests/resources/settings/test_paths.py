@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from memflow.resources.data.library import Library
 from memflow.resources.settings.settings import Settings, load
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from memflow.resources.settings.prompt_folders import activate_prompts, read_prompts
-from memflow.resources.settings.settings import Settings
-from memflow.resources.settings.settings import load as load_settings
 
 from memflow.chat.prompts import load
 from memflow.chat.replacements import replace_prompts, replacements
 from memflow.errors import BadSettings
+from memflow.resources.settings.prompt_folders import activate_prompts, read_prompts
+from memflow.resources.settings.settings import Settings
+from memflow.resources.settings.settings import load as load_settings
 from memflow.run.prompt_catalog import prompt_catalog
 
 CATALOG = prompt_catalog()

@@ -6,15 +6,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.settings.protocol_values import PROTOCOL, protocol_meta, protocol_values, stored_values
-from memflow.resources.settings.settings import Settings, load
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.protocol_settings import ALL, OWN_WORDS, REPLACED
 from memflow.chat.prompts import packaged_text
 from memflow.chat.replacements import PromptFile, replace_prompts
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.protocol_values import PROTOCOL, protocol_meta, protocol_values, stored_values
+from memflow.resources.settings.settings import Settings, load
 
 PACKAGE = "memflow.benchmarks.amemgym"
 MODELS = {

@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from memflow.resources.settings.settings import load
 
 from memflow.errors import BadSettings
+from memflow.resources.settings.settings import load
 
 MODEL = '[models.m]\nurl = "http://127.0.0.1:1/v1"\nmodel = "a/b"\n'
 

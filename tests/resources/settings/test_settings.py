@@ -5,15 +5,15 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.roles import Bounds, Roles
-from memflow.resources.settings.sections import BudgetLimits, Embedder
-from memflow.resources.settings.settings import Settings, example, load
 from pydantic import BaseModel
 
 from memflow.benchmarks import registry
 from memflow.chat.requests import TokenBound
 from memflow.errors import BadSettings
+from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.roles import Bounds, Roles
+from memflow.resources.settings.sections import BudgetLimits, Embedder
+from memflow.resources.settings.settings import Settings, example, load
 
 
 @pytest.fixture(autouse=True)
@@ -115,9 +115,8 @@ def test_command_line_overrides_environment_which_overrides_the_file(monkeypatch
 
 
 def test_user_memories_come_from_packages_import_paths_or_systems(monkeypatch: pytest.MonkeyPatch) -> None:
-    from memflow.resources.settings import settings
-
     from memflow.memories.user_memories import UserMemory
+    from memflow.resources.settings import settings
 
     offered = {"theirs": UserMemory("a:Theirs", package="a 1"), "mine": UserMemory("a:Mine", package="a 1")}
     monkeypatch.setattr(settings, "installed_memories", lambda: offered)

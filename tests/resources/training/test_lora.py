@@ -10,11 +10,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from memflow.resources.training.adapter import read_manifest
-from memflow.resources.training.trainer import Job, Trainer
 
 from memflow.benchmarks.training import Lora
 from memflow.errors import TrainingFailed
+from memflow.resources.training.adapter import read_manifest
+from memflow.resources.training.trainer import Job, Trainer
 
 pytestmark = pytest.mark.sft
 

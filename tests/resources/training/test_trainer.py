@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from training_program import DONE, LEARNS
+
+from memflow.errors import BadInput, BadSettings, TrainingFailed
 from memflow.resources.training.adapter import (
     MANIFEST,
     WEIGHTS,
@@ -18,9 +21,6 @@ from memflow.resources.training.adapter import (
     read_manifest,
 )
 from memflow.resources.training.trainer import Job, Trainer
-from training_program import DONE, LEARNS
-
-from memflow.errors import BadInput, BadSettings, TrainingFailed
 
 JOB = Job(
     examples=[{"case_id": case, "prompt": [], "completion": [{"content": "a\u2028b\nc"}]} for case in "ab"],

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.validation.checks import Scope, check_partition
 from valid_rows import DOMAIN, valid_rows
 
 from memflow.errors import BadInput, MissingData
+from memflow.resources.lake.lake import Lake
+from memflow.resources.validation.checks import Scope, check_partition
 
 SCOPE = Scope(DOMAIN, DOMAIN.benchmark)
 OF_ASSISTANT = ("memory", "answer")

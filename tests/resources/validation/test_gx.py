@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.validation.gx import POLICY, SUITES, page_path, validate_suite
 from valid_rows import valid_rows
 
 from memflow.checks.evaluation import RuleResult
+from memflow.resources.validation.gx import POLICY, SUITES, page_path, validate_suite
 
 
 def failures(table: str, rows: list[Any], folder: Path) -> list[RuleResult]:

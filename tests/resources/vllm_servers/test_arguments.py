@@ -4,10 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
+
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.training.adapter import Manifest
 from memflow.resources.vllm_servers.arguments import adapter_arguments, serve_command
-from pydantic import ValidationError
 
 
 def words_of(**settings: Any) -> list[str | None]:

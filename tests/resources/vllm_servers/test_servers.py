@@ -16,6 +16,10 @@ from typing import Annotated, Any
 import dagster as dg
 import pytest
 from fake_vllm import fake_vllm, is_alive, starts, workers
+from pydantic import BaseModel, Field
+
+from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
+from memflow.errors import BadSettings, EndpointDown
 from memflow.resources.configurable import configurable_resources
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.ledger.sql_ledger import SqlLedger
@@ -24,10 +28,6 @@ from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.settings import Settings, load
 from memflow.resources.vllm_servers.servers import VllmServers
 from memflow.resources.vllm_servers.started import hold_lease
-from pydantic import BaseModel, Field
-
-from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
-from memflow.errors import BadSettings, EndpointDown
 
 
 def wait_until(condition: Callable[[], Any], seconds: float = 30.0) -> None:

@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from memflow.resources.endpoints.profiles import Profile
-from memflow.resources.endpoints.request_bodies import RequestBodies
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.amemgym.benchmark import AMemGym
@@ -21,6 +19,8 @@ from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.request_bodies import RequestBodies
 from memflow.run.answer import answer_all
 from memflow.run.handlers import handlers
 from memflow.run.play import play_all

@@ -10,7 +10,6 @@ from types import SimpleNamespace
 import pytest
 from amemgym_agents import failed_checks, put, tables
 from amemgym_runs import read_json, write_json, write_run
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.checks import EXPECTED
@@ -24,6 +23,7 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Record, TranscriptMessage, Turn
+from memflow.resources.data.library import Library
 from memflow.run.play import play_all
 from memflow.run.transcripts import transcript_rows
 

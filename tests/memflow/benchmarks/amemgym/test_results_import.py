@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 from amemgym_agents import put
 from amemgym_runs import KEY, failure_rates, read_json, write_json, write_run
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.results_import import import_results
@@ -24,6 +23,7 @@ from memflow.benchmarks.views import ImportedResults
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 from memflow.records import Probe, Score
+from memflow.resources.data.library import Library
 
 BENCHMARK, CHAT = AMemGym(), ScriptedChat({})
 METRICS = ("accuracy", "write_failure", "read_failure", "utilization_failure")

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import pytest
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
@@ -14,6 +13,7 @@ from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQu
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset
 from memflow.records import GoldLabel, Probe, Record, Turn
+from memflow.resources.data.library import Library
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ from typing import Any
 
 import factories
 import pytest
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks.examiner import EXPECTED, examine_labels
@@ -16,6 +15,7 @@ from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.registry import domains, find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.records import Probe, Turn
+from memflow.resources.data.library import Library
 
 CONFIG = CoMemConfig(checkpoints=(0.25, 0.5, 0.75, 1.0), keys="rule")
 UNKNOWN = "I don't know."

@@ -8,10 +8,6 @@ from time import perf_counter
 from typing import Any
 
 import pytest
-from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.models.chats import Chats
-from memflow.resources.models.models import Models
-from memflow.resources.settings.settings import load
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.benchmark import CoMem
@@ -19,6 +15,10 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.memories.registry import find
 from memflow.records import Entry, Probe, Record, Reply, TranscriptMessage, Turn
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.chats import Chats
+from memflow.resources.models.models import Models
+from memflow.resources.settings.settings import load
 from memflow.run.answer import answer_all
 from memflow.run.play import Episode, play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from factories import reply
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.config import parse_config
@@ -18,6 +17,7 @@ from memflow.benchmarks.locomo.probes import make_probes
 from memflow.benchmarks.locomo.turns import make_turns
 from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.records import Probe, Record, Reply, Turn
+from memflow.resources.data.library import Library
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.locomo.benchmark import LoCoMo
@@ -23,6 +22,7 @@ from memflow.benchmarks.locomo.turns import make_turns
 from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.metrics.overlap import bleu_1, set_f1
 from memflow.records import Probe, Turn
+from memflow.resources.data.library import Library
 
 BENCHMARK = LoCoMo()
 DATA = Path(os.environ.get("MEMFLOW_DATA", "missing"))

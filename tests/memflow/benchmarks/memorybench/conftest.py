@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults, States
@@ -19,6 +18,7 @@ from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.metrics.backends import MetricBackends
 from memflow.records import FeedbackRound, Probe, Record, Reply, Score, Turn
+from memflow.resources.data.library import Library
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows

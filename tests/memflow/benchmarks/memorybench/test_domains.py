@@ -3,7 +3,6 @@
 import os
 
 import pytest
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
@@ -11,6 +10,7 @@ from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import ask
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Recall
+from memflow.resources.data.library import Library
 
 SEVEN = [f"memorybench_{part}" for part in ("open", "legal", "academic", "liso", "silo", "lilo", "siso")]
 

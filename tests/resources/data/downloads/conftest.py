@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 from download_origin import OriginServer, serving
+
 from memflow.resources.data.downloads import transfer
 
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from memflow.resources.data.downloads import archives
-from memflow.resources.data.downloads.archives import unpack
 
 from memflow.benchmarks.origins import RemoteArchive
 from memflow.errors import DownloadFailed
+from memflow.resources.data.downloads import archives
+from memflow.resources.data.downloads.archives import unpack
 
 WANTED = RemoteArchive(
     "https://origin/a", {"data/": "set/", "readme.txt": "set/about.txt"}, strip=1, patterns=("*.json",)

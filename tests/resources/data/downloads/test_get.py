@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.data.downloads.get import download, plan_download
-from memflow.resources.data.downloads.record import FOLDER, DownloadRecord, read_records, record_path
 
 from memflow.benchmarks.datasets import Dataset, how_to_get
 from memflow.benchmarks.origins import Download, HuggingFaceFiles, Origin, RemoteArchive, RemoteFile
 from memflow.errors import DownloadFailed
+from memflow.resources.data.downloads.get import download, plan_download
+from memflow.resources.data.downloads.record import FOLDER, DownloadRecord, read_records, record_path
 
 CONTENT = b"published content" * 100
 SHA256 = hashlib.sha256(CONTENT).hexdigest()

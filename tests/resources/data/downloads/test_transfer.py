@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import pytest
-from memflow.resources.data.downloads.transfer import RETRIES, fetch
 
 from memflow.errors import DownloadFailed
+from memflow.resources.data.downloads.transfer import RETRIES, fetch
 
 CONTENT = bytes(range(256)) * 40
 

@@ -5,8 +5,9 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
-from memflow.resources.lake.lake import Lake
 from s3_server import BUCKET, s3_server
+
+from memflow.resources.lake.lake import Lake
 
 
 @pytest.fixture(scope="session")

@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 import pytest
-from memflow.resources.lake.lake import Lake
-from memflow.resources.lake.storage.obstore_client import probe_conditions
 from s3_faults import faulty_proxy
 from valid_rows import valid_rows
 
 from memflow.errors import BadSettings, StoreFailed
+from memflow.resources.lake.lake import Lake
+from memflow.resources.lake.storage.obstore_client import probe_conditions
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]

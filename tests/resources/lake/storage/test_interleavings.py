@@ -8,16 +8,16 @@ from random import Random
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from scheduled_store import ScheduledStore
+from valid_rows import valid_rows
+
+from memflow.errors import MissingData
 from memflow.resources.lake.garbage_collection import collect, collectable
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.past import PastLake
 from memflow.resources.lake.snapshots import snapshot_of
 from memflow.resources.lake.storage.object_cache import ObjectCache
 from memflow.resources.lake.storage.object_store import ObjectStorage
-from scheduled_store import ScheduledStore
-from valid_rows import valid_rows
-
-from memflow.errors import MissingData
 
 TABLE = "score.verdicts"
 ROW = valid_rows()[TABLE][0]

@@ -9,6 +9,10 @@ from pathlib import Path
 from secrets import token_hex
 
 import pytest
+from s3_server import BUCKET, bucket_client
+from valid_rows import valid_rows
+
+from memflow.errors import BadSettings, DamagedFile, StoreFailed
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.lake.past import PastLake
@@ -18,10 +22,6 @@ from memflow.resources.lake.storage.client import check_address, sentence
 from memflow.resources.lake.storage.object_store import END_BYTES, ObjectStorage
 from memflow.resources.lake.versions import version_key
 from memflow.resources.publishing.warehouse import Warehouse
-from s3_server import BUCKET, bucket_client
-from valid_rows import valid_rows
-
-from memflow.errors import BadSettings, DamagedFile, StoreFailed
 
 TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
@@ -235,7 +235,10 @@ def test_missing_package_is_named(monkeypatch):
 
 
 def test_local_lake_does_not_import_the_object_store():
-    script = "import sys; from memflow.resources.lake.lake import Lake; Lake('lake'); sys.exit('obstore' in sys.modules)"
+    script = (
+        "import sys; from memflow.resources.lake.lake import Lake; "
+        "Lake('lake'); sys.exit('obstore' in sys.modules)"
+    )
     subprocess.run([sys.executable, "-c", script], check=True)
 
 

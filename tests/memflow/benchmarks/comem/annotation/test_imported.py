@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.lake.lake import Lake
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.comem.annotation.imported import import_labels
@@ -20,6 +19,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import GoldLabel, Probe, Record
+from memflow.resources.lake.lake import Lake
 
 ANNOTATED = Dataset("keys_of_ours", "Keys", "comem", ("ours/keys.jsonl",), "", "", "Ask for it.")
 IMPORTING = {"keys": "imported"}

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from membench_files import read
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.load import trajectory
@@ -20,6 +19,7 @@ from memflow.benchmarks.registry import find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import all_expectations
 from memflow.records import Record
+from memflow.resources.data.library import Library
 
 DOMAIN = find_domain("membench_memdaily")
 NAME = "memdaily/messages_and_QAs/01_simple_roles.json"

@@ -12,8 +12,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memflow.resources.data.library import Library
-from memflow.resources.settings.settings import load
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
@@ -28,6 +26,8 @@ from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, MissingData
 from memflow.records import Record
+from memflow.resources.data.library import Library
+from memflow.resources.settings.settings import load
 
 TALK = {
     "speaker_a": "Ann",

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memflow.resources.data.library import Library
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.comem.benchmark import CoMem
@@ -17,6 +16,7 @@ from memflow.benchmarks.comem.load import load_contexts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
+from memflow.resources.data.library import Library
 
 
 @pytest.fixture
