@@ -1,6 +1,5 @@
 """`memflow memories check`: check a memory server or a memory written in Python, line by line."""
 
-import asyncio
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.import_paths import address_name, is_address, own_of
 from memflow.cli.output import Format, FormatOption, Text, answer, note, table
+from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[Ch
         checks = ServerChecks(
             lambda: open_server(name, own, Path(folder), log=f"{name}/check.{next(starts)}")
         )
-        return asyncio.run(checks.run())
+        return run_coroutine(checks.run())
 
 
 def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "list[CheckLine]":
