@@ -114,7 +114,7 @@ def test_settings_of_dagster_that_name_a_module_of_another_version_are_refused(t
     former = settings.read_text(encoding="utf-8").replace("instance.event_log", "instance.former_log")
     settings.write_text(former, encoding="utf-8")
     with pytest.raises(
-        BadSettings, match=r"names resources\.instance\.former_log, which .*Move the file away"
+        BadSettings, match=r"names memflow\.resources\.instance\.former_log, which .*Move the file away"
     ):
         dagster_home(tmp_path)
 
