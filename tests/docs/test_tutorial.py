@@ -1,6 +1,5 @@
 """Every command block of the tutorials runs in the order of the page."""
 
-import os
 import re
 import subprocess
 import sys
@@ -10,16 +9,6 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(bash|python|json)(?: title=\"([\w.]+)\")?\n(.*?)^```", re.DOTALL | re.MULTILINE)
-
-
-def last_command(target: str) -> str:
-    """Return the last command of a Makefile target, with `memflow` from the search path."""
-    # Without the flags of a `make test-rest` around it, which prints the folders that it enters.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
-    recipe = subprocess.run(
-        ["make", "--dry-run", target], cwd=ROOT, env=environment, capture_output=True, text=True, check=True
-    ).stdout
-    return recipe.strip().splitlines()[-1].replace(".venv/bin/", "")
 
 
 def run_blocks(page: str, folder: Path, environment: dict[str, str]) -> dict[str, str]:
@@ -37,9 +26,8 @@ def run_blocks(page: str, folder: Path, environment: dict[str, str]) -> dict[str
         if language != "bash":
             (folder / file).write_text(block, encoding="utf-8")
             continue
-        script = re.sub(r"^make (\w+)$", lambda match: last_command(match[1]), block, flags=re.MULTILINE)
         ran = subprocess.run(
-            ["bash", "-e", "-c", script],
+            ["bash", "-e", "-c", block],
             cwd=folder,
             env=environment,
             capture_output=True,
