@@ -50,7 +50,7 @@ def compare(
 
     A difference is A minus B, with a 95 % interval over episodes. The adjusted p is that of a sign-flip test over
     episodes, by Holm's method over the comparisons shown: over all probes the pairs under a metric, and by slice all
-    slices and pairs under it. docs/explanation/comparison.md explains both.
+    slices and pairs under it. docs/explanation/trust.md explains both.
 
     Examples: `memflow compare rag_2_4_30 full`, `memflow compare full@large full@small`,
     `memflow compare full:judge_x full:judge_y`, `memflow compare full full=2026-11-20`. TIME has the forms of
