@@ -67,13 +67,20 @@ def dagster_home(home: Path) -> Path:
 
 
 def _missing_modules(settings: Path) -> list[str]:
-    """Return the modules of memflow that a dagster.yaml names and that do not exist."""
+    """Return the modules of memflow that a dagster.yaml names and that do not exist.
+
+    resources.instance is the former name of memflow.resources.instance. In a clone it could be imported by chance.
+    """
     try:
         found = yaml.safe_load(settings.read_bytes())
     except yaml.YAMLError:
         return []  # Dagster names the line when it reads the file
     modules = [str(entry.get("module", "")) for entry in (found or {}).values() if isinstance(entry, dict)]
-    return [name for name in modules if name.startswith("resources.") and not _exists(name)]
+    return [
+        name
+        for name in modules
+        if name.startswith("resources.instance.") or (name.startswith("memflow.") and not _exists(name))
+    ]
 
 
 def _exists(module: str) -> bool:
