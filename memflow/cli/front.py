@@ -1,7 +1,8 @@
 """The global options of the command line, with the settings and the lake that they select."""
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,8 @@ class Front:
     debug: bool = False
     as_of: str | None = None
     """The moment at which the command reads the lake (`--as-of`)."""
+    memories: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Memories of a caller of the Python API, as in [memories.NAME] of memflow.toml."""
 
     def lake(self) -> "Lake":
         """Return the lake of the settings, as of the moment of `--as-of` if given."""
@@ -41,6 +44,8 @@ class Front:
             over["home"] = self.home
         if self.settings is None and "MEMFLOW_SETTINGS" not in os.environ:
             _name_unused_settings(Path.cwd())
+        if self.memories:
+            over["memories"] = {**self.memories, **over.get("memories", {})}
         return load(self.settings, over)
 
 
