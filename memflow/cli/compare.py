@@ -139,6 +139,6 @@ def compare_domain(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]
         for row in with_pair_health(pairs, health)
     ]
     # P values are adjusted over the pairs in the slice `all`, and over all other slices.
-    rows = comparisons.adjusted(rows, lambda row: (row.metric, row.slice == ALL))
+    rows = comparisons.adjust_families(rows, lambda row: (row.metric, row.slice == ALL))
     scores = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     return DomainComparison(title, stored, with_difference_noise(rows, scores), changed)

@@ -59,7 +59,7 @@ def check(
         form,
         {"memory": name, "ok": not counts["wrong"], "lines": [line.as_dict() for line in lines]},
         table(f"Memory {name}", ("check", "verdict", "found", "what to do"), rows),
-        note(f"\n{shown}. What each line finds: docs/how-to/check_memory.md."),
+        note(f"\n{shown}. What each line finds: docs/how-to/memory_server.md."),
     )
     if counts["wrong"]:
         raise typer.Exit(1)
