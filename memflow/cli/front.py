@@ -1,6 +1,7 @@
 """The global options of the command line, with the settings and the lake that they select."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,8 @@ class Front:
     debug: bool = False
     as_of: str | None = None
     """The moment at which the command reads the lake (`--as-of`)."""
+    memories: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Memories of a caller of the Python API, as in [memories.NAME] of memflow.toml."""
 
     def lake(self) -> "Lake":
         """Return the lake of the settings, as of the moment of `--as-of` if given."""
@@ -36,6 +39,8 @@ class Front:
 
         if self.home is not None:
             over["home"] = self.home
+        if self.memories:
+            over["memories"] = {**self.memories, **over.get("memories", {})}
         return load(self.settings, over)
 
 

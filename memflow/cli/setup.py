@@ -23,7 +23,7 @@ def init(
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Write memflow.toml with every setting, its description and its default.
 
@@ -48,7 +48,7 @@ def init(
         form,
         {"file": str(file.absolute()), "next": [command for command, _ in steps]},
         Text(f"{file} is written. Add your models and assign the roles.\n"),
-        table("Next", ("", ""), steps),
+        table(("", ""), steps, "Next"),
     )
 
 
@@ -65,7 +65,7 @@ def doctor(
             help="Only remove replaced rows that are older or larger than [history] in memflow.toml allows.",
         ),
     ] = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Check settings, folders, data sets, models, benchmarks and memories, and the stored results.
 
@@ -85,7 +85,7 @@ def doctor(
     answer(
         form,
         [{**asdict(finding), "ok": finding.state == "ok"} for finding in findings],
-        table("", ("", "what", "found"), rows),
+        table(("", "what", "found"), rows),
         *(note(f"\n{finding.what}: {finding.fix}") for finding in findings if finding.fix),
         note("" if full else "\n`memflow doctor --full` reads every byte of the stored results."),
     )
