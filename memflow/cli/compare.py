@@ -47,7 +47,7 @@ def compare(
 
     A difference is A minus B, with a 95 % interval over episodes. The adjusted p is that of a sign-flip test over
     episodes, by Holm's method over the comparisons shown: over all probes the pairs under a metric, and by slice all
-    slices and pairs under it. docs/explanation/comparison.md explains both.
+    slices and pairs under it. docs/explanation/trust.md explains both.
 
     Examples: `memflow compare rag_2_4_30 full`, `memflow compare full@large full@small`,
     `memflow compare full:judge_x full:judge_y`, `memflow compare full full=2026-11-20`. TIME has the forms of
@@ -133,6 +133,6 @@ def compare_domain(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]
         for row in with_pair_health(pairs, health)
     ]
     # P values are adjusted over the pairs in the slice `all`, and over all other slices.
-    rows = comparisons.adjusted(rows, lambda row: (row.metric, row.slice == ALL))
+    rows = comparisons.adjust_families(rows, lambda row: (row.metric, row.slice == ALL))
     scores = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     return DomainComparison(title, stored, with_difference_noise(rows, scores), changed)

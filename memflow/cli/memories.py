@@ -91,6 +91,8 @@ def list_memories(
 
 
 def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, Any]:
+    from memflow.memories.deviations import deviations_of
+
     system = config.system
     memory, calls = system.memory, system.memory.calls
     return {
@@ -123,6 +125,7 @@ def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
         "needs_chat": system.needs_chat,
         "lacks": system.missing_requirement or None,
         "prompts": [prompt.name for prompt in system.prompts],
+        "deviations": deviations_of(system.name, system.needs_chat),
         "unusable": None,
     }
 
@@ -175,6 +178,10 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         "prompts": ", ".join(row["prompts"]),
     }
     yield Text("\n" + "\n".join(f"{what}: {text}" for what, text in facts.items() if text))
+    if row["deviations"]:
+        columns = {"differs in": "topic", "paper or published code": "published", "here": "memflow"}
+        yield Text()
+        yield table_of(row["deviations"], columns)
 
 
 def _server_facts(server: Mapping[str, Any] | None) -> dict[str, str]:

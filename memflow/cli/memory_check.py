@@ -1,6 +1,5 @@
 """`memflow memories check`: check a memory server or a memory written in Python, line by line."""
 
-import asyncio
 import shlex
 import tempfile
 from collections import Counter
@@ -13,6 +12,7 @@ from memflow.cli.front import front_of
 from memflow.cli.import_paths import with_own_memories
 from memflow.cli.options import ANY_NAME, argument
 from memflow.cli.output import Format, FormatOption, Text, answer, note, table_of
+from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def check(
         form,
         {"memory": name, "ok": not counts["wrong"], "lines": rows},
         table_of(lines, COLUMNS, f"Memory {name}"),
-        note(f"\n{shown}. What each line finds: docs/how-to/check_memory.md."),
+        note(f"\n{shown}. What each line finds: docs/how-to/memory_server.md."),
         rows=rows,
     )
     if counts["wrong"]:
@@ -81,7 +81,7 @@ def _check_command(own: "OwnMemory") -> "list[CheckLine]":
         checks = ServerChecks(
             lambda: open_server(SERVER, own, Path(folder), log=f"{SERVER}/check.{next(starts)}")
         )
-        return asyncio.run(checks.run())
+        return run_coroutine(checks.run())
 
 
 def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "list[CheckLine]":

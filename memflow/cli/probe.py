@@ -176,7 +176,7 @@ def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator[RenderableType]:
-    from memflow.memories.server.mirror import unstored
+    from memflow.memories.server.mirror import is_unstored
 
     injected, dropped = reply["injected_tokens"], reply["dropped_tokens"]
     left_out = f", {dropped:,} left out" if dropped else ""
@@ -185,7 +185,9 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
     yield heading(f"Recalled: {len(recalled)} entries, {injected:,} tokens injected (estimated){left_out}")
     for entry in recalled:
         if entry["text"] is None:
-            why = "the memory server does not export it" if unstored(entry["entry_id"]) else "no such entry"
+            why = (
+                "the memory server does not export it" if is_unstored(entry["entry_id"]) else "no such entry"
+            )
             yield note(f"  {entry['entry_id']}: {why}")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"

@@ -29,7 +29,7 @@ def health(
     Measured is what a memory did with what it was given: failed and lost writes, cut texts, content of other episodes,
     failed and empty reads, caps, stale answers, and where failures concentrate.
     """
-    from memflow.scoring.health import overall
+    from memflow.scoring.health import overall_state
     from memflow.scoring.health.markdown import full_statement, worst_first
 
     lake = front_of(ctx).lake()
@@ -53,7 +53,7 @@ def health(
         return
     overview = []
     for name, rows in measures.items():
-        state, statement = overall(rows)
+        state, statement = overall_state(rows)
         measured = f"{sum(row.reason is None for row in rows)} of {len(rows)}"
         overview.append((*name.split("/", 1), state, statement, measured))
     hint = note(NEXT if overview else "No memory's health is measured yet.")

@@ -38,6 +38,7 @@ USAGE = {
 }
 AFTER_FAILURE = "Fix the cause, then rerun: the run continues, and sends no answered request again."
 MEANING = "Its scores show that the pipeline works; they measure no model."
+AFTER_FAILURE = "Fix the cause, then rerun: the run continues, and sends no answered request again."
 
 
 @dataclass(frozen=True)

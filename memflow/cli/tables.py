@@ -106,6 +106,11 @@ class FittedTable:
             values = (f"{column.title} {column.cells[0].plain}" for column in shared)
             yield Text(f"In every row: {', '.join(values)}.", style="dim")
 
+    @property
+    def titles(self) -> list[str]:
+        """The titles of the shown columns."""
+        return [column.title for column in self.shown]
+
     def cells(self) -> list[list[str]]:
         """Return the shown cells of each row as text."""
         return [
@@ -190,7 +195,7 @@ def markdown_text(parts: Iterable[RenderableType]) -> str:
     paragraphs = []
     for part in map(_inner, parts):
         if isinstance(part, FittedTable):
-            names = [escape(column.title) for column in part.shown]
+            names = [*map(escape, part.titles)]
             numbers = [escape(column.title) for column in part.shown if column.is_number]
             paragraphs += [f"**{escape(part.title.strip())}**"] * bool(part.title.strip())
             paragraphs.append(markdown_table(names, part.cells(), numbers))
@@ -208,7 +213,7 @@ def latex_text(parts: Iterable[RenderableType]) -> str:
             continue
         lines += [f"% {line}" for line in visible(part.title).split("\n") if line]
         spec = "".join("r" if column.is_number else "l" for column in part.shown)
-        head, *body = ([column.title for column in part.shown], *part.cells())
+        head, *body = (part.titles, *part.cells())
         lines += [f"\\begin{{tabular}}{{{spec}}}", "\\toprule", _latex_row(head), "\\midrule"]
         lines += [*map(_latex_row, body), "\\bottomrule", "\\end{tabular}"]
     return "\n".join(lines) + "\n"

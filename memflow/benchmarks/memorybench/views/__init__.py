@@ -28,7 +28,7 @@ VIEWS = (
 )
 _SFT = (
     "as training examples in TRL's conversation format (paper, A.3.9).\n\nThe request is that of the memory `none`. "
-    "docs/how-to/finetune.md trains an adapter on the file and evaluates it."
+    "docs/how-to/model.md trains an adapter on the file and evaluates it."
 )
 EXPORTS = (
     Export(
