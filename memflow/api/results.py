@@ -284,24 +284,23 @@ class Results(Generic[Frame]):
         return text.getvalue().strip()
 
     def _repr_html_(self) -> str:
-        import pandas as pd
+        from memflow.cli.tables import FittedTable
 
-        from memflow.cli.fitted_table import FittedTable
+        def row(tag: str, cells: Iterable[object]) -> str:
+            return f"<tr>{''.join(f'<{tag}>{html.escape(str(cell))}</{tag}>' for cell in cells)}</tr>"
 
-        parts = []
-        for part in self._parts():
-            if isinstance(part, FittedTable):
-                cells = [[cell.plain for cell in row] for row in part.rows]
-                parts.append(pd.DataFrame(cells, columns=[*part.columns]).to_html(index=False, border=0))
-            else:
-                parts.append(f"<p>{html.escape(str(part).strip())}</p>")
-        return "".join(parts)
+        return "".join(
+            f"<table>{row('th', part.titles)}{''.join(row('td', cells) for cells in part.cells())}</table>"
+            if isinstance(part, FittedTable)
+            else f"<p>{html.escape(str(part).strip())}</p>"
+            for part in self._parts()
+        )
 
     def _parts(self) -> list[RenderableType]:
         """Return what `memflow run` prints of scores: a table per domain, what is incomplete, and the label."""
         from memflow.cli.evidence import label_note, warnings
         from memflow.cli.output import heading, note
-        from memflow.cli.profiles import variant_chooser
+        from memflow.cli.stored_names import variant_chooser
         from memflow.cli.summary import leaderboard_table
         from memflow.scoring.primary import primary_scores
 
@@ -340,7 +339,7 @@ class Results(Generic[Frame]):
         self, *names: Sequence[str] | None, slices: bool = False, variants: bool = False
     ) -> list[Score]:
         """Return the published scores: of all or some domains, assistants and metrics."""
-        from memflow.cli.show import stored_scores
+        from memflow.cli.leaderboard import stored_scores
 
         scores = stored_scores(self.settings, self._lake, *names, slices=slices, variants=variants)
         return [
