@@ -11,7 +11,7 @@ CLUSTER := --extra s3 --extra ray --extra kubernetes
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.
-NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vllm or sft
+NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vllm
 
 .PHONY: run test test-rest test-all dev check docs pictures bench example format image-check release-check lock clean
 

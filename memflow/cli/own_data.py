@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
-from rich.console import RenderableType
-from rich.padding import Padding
 
 from memflow.benchmarks import registry
-from memflow.cli.output import Format, Text, answer, note, write
+from memflow.cli.output import Format, Text, answer, inset, note, write
 from memflow.cli.views import loaded
 from memflow.errors import BadInput
 
@@ -33,14 +31,13 @@ def is_path(name: str) -> bool:
 def check_files(names: Sequence[str], form: Format) -> None:
     """Print what the files contain and all their problems. Exits with code 1 if there is a problem."""
     found = _inspected([Path(name) for name in names])
-    shown: list[RenderableType] = [Text(f"{_files(found)}: {found.contents}")]
-    shown += [Padding(Text(str(each), "red"), (0, 0, 0, 2), expand=False) for each in found.problems]
+    shown = [inset(str(problem), "red") for problem in found.problems]
     data = {
         "files": [str(each) for each in found.files],
         **found.data,
         "problems": [asdict(each) for each in found.problems],
     }
-    answer(form, data, *shown, note(_problems(found)))
+    answer(form, data, Text(f"{_files(found)}: {found.contents}"), *shown, note(_problems(found)))
     if found.problems:
         raise typer.Exit(1)
 
