@@ -34,7 +34,7 @@ LEAST_TEXT = 24
 GAP = 2
 """Characters between two columns."""
 NUMBER = re.compile(
-    r"(none|not measured|unknown|[-+±<~]? ?[\d.,]+)( ?(%|of|–|[-+/x±\[\](]+ ?|[\d.,]+|[)\]]))*"
+    r"(none|not measured|unknown|[-+±<~]? ?[\d.,]+(e[-+]?\d+)?)( ?(%|of|–|[-+/x±\[\](]+ ?|[\d.,]+|[)\]]))*"
 )
 """The text of a cell with a number: a value, a share, a count of a total, or an interval."""
 LATEX = {
