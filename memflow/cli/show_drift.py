@@ -74,6 +74,6 @@ def _shown(of_domain: "DomainDrift", slices: bool) -> Iterator[RenderableType]:
     moment = of_domain.published_at[:16].replace("T", " ")
     yield heading(f"{of_domain.domain}, published {moment} UTC")
     yield Text(of_domain.sentence(), "yellow" if of_domain.moved else "")
-    rows = list(of_domain.rows) if slices else of_domain.shown()
+    rows = list(of_domain.rows) if slices else of_domain.rows_to_show()
     if rows:
         yield table("", COLUMNS, map(cells, rows), right=NUMBERS)
