@@ -34,7 +34,6 @@ check: $(READY)            ## lint, format, types, imports, dependencies, words,
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/mypy examples/memflow-longmemeval/src
 	$(BIN)/lint-imports
 	$(BIN)/deptry memflow resources assets
 	$(BIN)/codespell memflow assets resources sql tests docs bench examples README.md

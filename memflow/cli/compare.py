@@ -67,7 +67,7 @@ def compare(
         )
     compared = []
     for stored in read_operands(lake, parsed, domain):
-        of_domain = _compared(settings, lake, stored)
+        of_domain = compare_domain(settings, lake, stored)
         check_names("", "compared metric", metric, {row.metric for row in of_domain.rows})
         check_names("", "slice", slices, {row.slice for row in of_domain.rows})
         rows = [row for row in of_domain.rows if row.metric in (metric or [row.metric])]
@@ -102,7 +102,7 @@ def compare(
     )
 
 
-def _compared(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> "DomainComparison":
+def compare_domain(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> "DomainComparison":
     """Return the comparison of the first operand with each of the others in one domain."""
     from memflow.benchmarks import registry
     from memflow.cli.comparison_text import DomainComparison
