@@ -116,9 +116,7 @@ DATASETS = (
         "none stated",
         "GitHub nuster1128/MemSim",
         "Copy the files of its question types, such as 01_simple_roles.json, from nuster1128/MemSim to "
-        "memdaily/messages_and_QAs/ in the data folder, and graphs.json, its users, to memdaily/; some of the "
-        "files will do for a part.",
-        optional=("memdaily/graphs.json",),
+        "memdaily/messages_and_QAs/ in the data folder; some of the files will do for a part.",
         counts={"trajectories": 3_000, "steps": 26_531},
         defects=(
             Defect("questions that the authors' code failed to generate", "its makers failed at it", 35),

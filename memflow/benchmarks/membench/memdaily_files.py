@@ -1,6 +1,6 @@
 """The published files of MemDaily with their SHA-256 sums and sizes, for `memflow data get memdaily`."""
 
-from memflow.benchmarks.origins import Download, RemoteFile, github_file
+from memflow.benchmarks.origins import Download, github_file
 
 REPOSITORY, COMMIT = "nuster1128/MemSim", "db9d5d552d6cb1d859f692eb7e6c0fd6d61d3815"
 QUESTIONS = {
@@ -80,23 +80,16 @@ QUESTIONS = {
     "06_noisy_roles.json": ("660d31de2847ed2a154af9b50eed220332f6544d8fa828c5dbf8a38d5a21d3d8", 275_029),
 }
 """Checksum and size of each file of messages and questions."""
-GRAPHS = (
-    "f924f0fbf5e3763575fd1866dee2daf9cf63dc92b01591c3952a3112bc61079e",
-    329_980,
-)
-
-
-def _file(source: str, path: str, sha256: str, size: int) -> RemoteFile:
-    return github_file(REPOSITORY, COMMIT, f"data_generation/{source}", path, sha256, size)
-
-
 DOWNLOAD = Download(
     f"https://github.com/{REPOSITORY}",
-    (
-        *(
-            _file(f"final_dataset/messages_and_QAs/{name}", f"memdaily/messages_and_QAs/{name}", *known)
-            for name, known in QUESTIONS.items()
-        ),
-        _file("graphs.json", "memdaily/graphs.json", *GRAPHS),
+    tuple(
+        github_file(
+            REPOSITORY,
+            COMMIT,
+            f"data_generation/final_dataset/messages_and_QAs/{name}",
+            f"memdaily/messages_and_QAs/{name}",
+            *known,
+        )
+        for name, known in QUESTIONS.items()
     ),
 )
