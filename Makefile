@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 UV     := uv==0.13.8
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras
 # The extras of runs on several machines.
-CLUSTER := --extra object-store --extra ray --extra kubernetes
+CLUSTER := --extra s3 --extra ray --extra kubernetes
 # Concurrent test processes. The tests of a module stay in one process, because they share expensive fixtures.
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
@@ -34,7 +34,6 @@ check: $(READY)            ## lint, format, types, imports, dependencies, words,
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/mypy examples/memflow-longmemeval/src
 	$(BIN)/lint-imports
 	$(BIN)/deptry memflow resources assets
 	$(BIN)/codespell memflow assets resources sql tests docs bench examples README.md

@@ -128,7 +128,6 @@ def regeneration(seconds: int) -> dg.AutomationConditionSensorDefinition:
         target=dg.AssetSelection.all(include_sources=True),
         default_status=dg.DefaultSensorStatus.STOPPED,
         minimum_interval_seconds=seconds,
-        run_tags={"memflow/reason": "upstream-changed"},
         emit_backfills=False,
         description=(
             "Regenerates what was generated with a model that has changed since, and then what depends on it. "

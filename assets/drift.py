@@ -1,5 +1,6 @@
 """The drift: how the scores of each assistant moved when models, prompts, parameters or code changed."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import dagster as dg
@@ -26,14 +27,14 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
         context: dg.AssetExecutionContext,
         lake: dg.ResourceParam[Lake],
         warehouse: dg.ResourceParam[Warehouse],
-    ) -> dg.MaterializeResult:
+    ) -> Iterator[dg.MaterializeResult]:
         # Partitions that another run writes from here on make the rows stale, whether they are read or not.
         fingerprint = factory.fingerprints.step(step)
         rows = drift_table(settings, lake.listing_view())
         written = write_table(lake, DRIFT, ALL, rows, fingerprint, {RUN: context.run.run_id})
         release_after_growth()
         duckdb = dg.MetadataValue.path(str(warehouse.publish()))
-        return written.result(duckdb=duckdb, **_shown(settings, lake))
+        yield written.result(duckdb=duckdb, **_shown(settings, lake))
 
     return [drift]
 

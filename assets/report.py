@@ -3,10 +3,12 @@
 It is materialized by its own job, since a report is not needed after every run. resources/report/ writes the files.
 """
 
+from collections.abc import Iterator
+
 import dagster as dg
 
 from memflow.assets.metadata import OWNERS
-from memflow.assets.step_assets import StepAssets
+from memflow.assets.step_assets import StepAssets, with_reason
 from memflow.pipeline import tables_of
 from memflow.resources.lake.lake import Lake
 from memflow.resources.ledger.sql_ledger import SqlLedger
@@ -33,11 +35,12 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
         description="The results as a folder of static files, which a browser opens without a server: `memflow view`. "
         "Files whose results did not change are kept.",
     )
+    @with_reason
     def report_site(
         lake: dg.ResourceParam[Lake], ledger: dg.ResourceParam[SqlLedger]
-    ) -> dg.MaterializeResult:
+    ) -> Iterator[dg.MaterializeResult]:
         written = export_report(ReportSource(settings, lake, ledger), settings.home / FOLDER)
-        return dg.MaterializeResult(
+        yield dg.MaterializeResult(
             metadata={
                 "page": dg.MetadataValue.path(str(written.page.absolute())),
                 "link": dg.MetadataValue.url(written.page.absolute().as_uri()),

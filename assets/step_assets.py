@@ -5,6 +5,7 @@ The modules of the stages (raw.py, state.py, ...) build their assets with `StepA
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import wraps
 from typing import Any
 
 import dagster as dg
@@ -15,6 +16,7 @@ from memflow.assets.metadata import RowSummary, described, materialized, usage_o
 from memflow.assets.partitions import Partitions, parts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import spec_of
+from memflow.errors import MemflowError
 from memflow.pipeline import WRITERS, Step, partition_key
 from memflow.repeats import memory_name
 from memflow.resources.data.library import Library
@@ -149,7 +151,7 @@ class StepAssets:
         """
         first = next(iter(step.writes))
         pool = dict(reversed(self.settings.roles.assigned()))[step.models[0]] if step.models else None
-        return dg.multi_asset(
+        assets = dg.multi_asset(
             name=step.name,
             description=step.description,
             specs=[
@@ -163,6 +165,7 @@ class StepAssets:
             partitions_def=self.partitions.of_scope(step.scope),
             pool=pool and f"model_{pool}",
         )
+        return lambda body: assets(with_reason(body))
 
     def of_partitions(
         self,
@@ -226,6 +229,19 @@ class StepAssets:
             dg.AssetDep(table.split("."), partition_mapping=mapping) for table, mapping in mappings.items()
         ]
         return [*tables, *(dg.AssetDep(key) for key in model_keys(step))]
+
+
+def with_reason(body: Callable[..., Iterator[Any]]) -> Callable[..., Iterator[Any]]:
+    """Return the body of an asset that fails with the sentence of a MemflowError, and not with its stack trace."""
+
+    @wraps(body)
+    def run(*arguments: Any, **resources: Any) -> Iterator[Any]:
+        try:
+            yield from body(*arguments, **resources)
+        except MemflowError as error:
+            raise dg.Failure(str(error), allow_retries=False) from error
+
+    return run
 
 
 def model_keys(step: Step) -> list[list[str]]:

@@ -169,8 +169,10 @@ class DevHome:
         return [pid for pid in started if "spawn_main" in command_line(pid)]
 
     def code_servers(self) -> list[int]:
-        """Return the process ids of the daemon's code servers."""
-        return [pid for parent in self.daemon() for pid in children(parent) if "grpc" in command_line(pid)]
+        """Return the process ids of the servers with the code, which a proxy starts."""
+        started = children(self.process.pid) if self.process is not None else []
+        proxies = [pid for pid in started if "code-server" in command_line(pid)]
+        return [pid for proxy in proxies for pid in children(proxy) if "grpc" in command_line(pid)]
 
     def backfill(self, job: str, partitions: Sequence[str]) -> str:
         """Start a backfill of a job. Return its id."""

@@ -1,17 +1,24 @@
-"""The reference pages, generated from the code when the site is built (an MkDocs hook).
+"""The reference pages and the tables in other pages, generated from the code when the site is built (an MkDocs hook).
 
-The values come from the program: the command tree, the settings model, the row types, the rules, and the JSON of
-`memflow memories`, `domains` and `data`. Prose belongs in the other pages.
+The values come from the program: the command tree, the settings model, the row types, the pipeline, the metrics, the
+protocol points, the rules, and the JSON of `memflow memories`, `domains` and `data`. Prose belongs in the other pages,
+where a comment `<!-- table NAME -->` stands for a table.
 """
 
+import ast
 import contextlib
+import inspect
+import itertools
 import json
 import os
+import posixpath
 import re
 import tempfile
+import textwrap
 import types
 import typing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from mkdocs.structure.files import File, Files
@@ -20,18 +27,53 @@ from pydantic_core import PydanticUndefined
 from typer.main import get_command
 from typer.testing import CliRunner
 
+from memflow.benchmarks.registry import protocol, specs
 from memflow.checks.expectations import expectations_of
 from memflow.cli import app
+from memflow.pipeline import STEPS, WRITERS
 from memflow.records import KEYS, TABLES, columns
 from memflow.resources.data.data_folder import default_data_folder
 from memflow.resources.settings.settings import Settings
+from memflow.scoring.catalog import SHARED, catalog, declared_metrics
+
+MARKER = re.compile(r"<!-- table (\w+)(?: (\w+))? -->")
+RESOURCES = Path(__file__).parents[1] / "resources"
 
 
 def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages to the site and return all its files (called by MkDocs)."""
     for name, page in PAGES.items():
         files.append(File.generated(config, f"reference/{name}.md", content=page()))
+    files.append(File.generated(config, "index.md", content=home()))
     return files
+
+
+def home() -> str:
+    """Return README.md as the first page: links into docs/ are relative, other files of the repository are no links."""
+    text = (
+        Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    )
+    return re.sub(r"(?<!!)\[([^]]+)\]\([A-Z]+\.md\)", r"\1", text)
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Return the text of a page with its tables in place of their markers (called by MkDocs).
+
+    Raises:
+        KeyError: No table has the name of a marker.
+    """
+
+    def replacement(marker: re.Match[str]) -> str:
+        name, argument = marker.groups()
+        return _links_from(page.file.src_uri, INSERTED[name](*filter(None, [argument])))
+
+    return MARKER.sub(replacement, markdown)
+
+
+def _links_from(page: str, text: str) -> str:
+    """Return Markdown whose links begin at docs/, with links that begin at the folder of a page."""
+    folder = posixpath.dirname(page)
+    return re.sub(r"\]\(([^)#:]+)", lambda link: f"]({posixpath.relpath(link[1], folder or '.')}", text)
 
 
 def cli() -> str:
@@ -86,6 +128,8 @@ def memories() -> str:
             for p in each["parameters"]
         ]
         parts += [_table(("parameter", "default", "allowed", "meaning"), cells)] if cells else []
+        points = [(point["topic"], point["published"], point["memflow"]) for point in each["deviations"]]
+        parts += [_table(("differs in", "paper or published code", "memflow"), points)] if points else []
     return "\n\n".join(parts)
 
 
@@ -137,6 +181,86 @@ def checks() -> str:
     return "\n\n".join(parts)
 
 
+def pipeline() -> str:
+    """Return the table of the steps of the pipeline."""
+    cells = [
+        (
+            f"`{step.name}`",
+            _table_names(step.writes),
+            step.scope,
+            _table_names(step.inputs),
+            ", ".join(step.models),
+            step.description,
+        )
+        for step in STEPS
+    ]
+    return _table(("step", "tables", "partition", "inputs", "models", "what it does"), cells)
+
+
+def resource_folders() -> str:
+    """Return the table of the folders of resources, with the first paragraphs of their docstrings."""
+    cells = []
+    for path in sorted(RESOURCES.glob("*/__init__.py")):
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+        cells.append((f"`{path.parent.name}`", _first(docstring)))
+    return _table(("folder", "contains"), cells)
+
+
+def metrics() -> str:
+    """Return the table of the metrics of memflow: shared ones first, then those of benchmarks by name."""
+    shared = [metric.name for metric in SHARED]
+    own = {metric.name for spec in specs() for metric in declared_metrics(spec.name)}
+    cells = []
+    for metric in (catalog()[name] for name in (*shared, *sorted(own - {*shared}))):
+        low, high = ("" if end is None else f"{end:g}" for end in (metric.low, metric.high))
+        span = f"{low or '-∞'} to {high or '∞'}{f' {metric.unit}' if metric.unit else ''}"
+        variants = "".join(f" `{variant}`: {what}." for variant, what in metric.variants.items())
+        primary = ", ".join(sorted(metric.primary_for))
+        cells.append(
+            (
+                f"`{metric.name}`",
+                metric.description + variants,
+                metric.direction,
+                span,
+                primary,
+                metric.source,
+            )
+        )
+    return _table(("metric", "meaning", "better", "range", "primary for", "source"), cells)
+
+
+def parameters(benchmark: str) -> str:
+    """Return the table of the parameters of a benchmark's domains, from the docstrings of the fields."""
+    return _table(
+        ("parameter", "type", "default", "meaning"), _parameters(protocol(benchmark).parameters, "")
+    )
+
+
+def _parameters(model: type[BaseModel], path: str) -> Iterator[tuple[str, str, str, str]]:
+    body = ast.parse(textwrap.dedent(inspect.getsource(model))).body[0].body
+    meanings = {
+        field.target.id: text.value.value
+        for field, text in itertools.pairwise(body)
+        if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr)
+    }
+    for name, field in model.model_fields.items():
+        if isinstance(field.default, BaseModel):
+            yield from _parameters(type(field.default), f"{path}{name}.")
+            continue
+        default = "" if field.default in (None, ()) else json.dumps(field.default, default=str)
+        shown = f"`{default}`" if default else ""
+        yield f"`{path}{name}`", _type(field.annotation), shown, meanings[name]
+
+
+def protocol_points(benchmark: str) -> str:
+    """Return the table of a benchmark's protocol points, without a column for the code if no code is public."""
+    points = protocol(benchmark).points
+    headings = {"topic": "topic", "paper": "paper", "published": "published code", "memflow": "memflow"}
+    if not any(point.published for point in points):
+        del headings["published"]
+    return _table([*headings.values()], ([getattr(point, name) for name in headings] for point in points))
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli": cli,
     "settings": settings,
@@ -145,6 +269,27 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "domains": domains,
     "checks": checks,
 }
+INSERTED: Mapping[str, Callable[..., str]] = {
+    "pipeline": pipeline,
+    "resources": resource_folders,
+    "metrics": metrics,
+    "parameters": parameters,
+    "protocol": protocol_points,
+}
+
+
+def _table_names(tables: Iterable[str]) -> str:
+    """Return table names as Markdown code; all tables of one stage are abbreviated, for example to `state.*`."""
+    names = list(tables)
+    for stage in {table.partition(".")[0] for table in names}:
+        of_stage = [table for table in WRITERS if table.startswith(f"{stage}.")]
+        if len(of_stage) > 1 and set(of_stage) <= set(names):
+            names = [
+                f"{stage}.*" if table == of_stage[0] else table
+                for table in names
+                if table not in of_stage[1:]
+            ]
+    return _codes(names)
 
 
 def _commands() -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The pipeline: every step once, in order, with its inputs, outputs and model calls.
 
 Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md
-(docs/tables.py) are derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
+(docs/generate.py) are derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
 """
 
 from collections.abc import Callable, Coroutine, Mapping

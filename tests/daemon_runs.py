@@ -4,18 +4,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import dagster as dg
-from dagster._core.remote_origin import (
-    GrpcServerCodeLocationOrigin,
-    ManagedGrpcPythonEnvCodeLocationOrigin,
-    RemoteJobOrigin,
-    RemoteRepositoryOrigin,
-)
+from dagster._core.remote_origin import GrpcServerCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
 from dagster._core.test_utils import create_run_for_test
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
 
-LOCAL = ManagedGrpcPythonEnvCodeLocationOrigin(
-    LoadableTargetOrigin(module_name="memflow.assets.definitions"), "memflow"
-)
+LOCAL = GrpcServerCodeLocationOrigin("localhost", socket="/tmp/folder/code", location_name="memflow")
 SERVED = GrpcServerCodeLocationOrigin("code", port=4000, location_name="memflow")
 POOL = "endpoint"
 

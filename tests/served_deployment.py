@@ -34,7 +34,9 @@ class ServedDeployment:
         self.settle()
         followed = [run for run in self.served.runs() if run["runId"] not in seen | looks]
         assert all(run["status"] == "SUCCESS" for run in followed), followed
-        assert all(run["tags"]["memflow/reason"] == "upstream-changed" for run in followed), followed
+        assert all(run["tags"]["dagster/sensor_name"] == "regenerate_what_changed" for run in followed), (
+            followed
+        )
         return sorted(
             (run["tags"].get("dagster/partition", ""), "/".join(asset["path"]))
             for run in followed

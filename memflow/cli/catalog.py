@@ -64,8 +64,8 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         *shown,
         note(
             "\n`memflow data` lists the data sets that are found; `memflow run --domain NAME` runs a domain.\n"
-            "DOMAIN.published and DOMAIN.memflow have other protocol profiles than DOMAIN (docs/how-to/profiles.md).\n"
-            "DOMAIN~N is a sample of DOMAIN (docs/how-to/samples.md).\n"
+            "DOMAIN.published and DOMAIN.memflow have other protocol profiles than DOMAIN (docs/how-to/extend.md).\n"
+            "DOMAIN~N is a sample of DOMAIN (docs/how-to/data.md).\n"
             "[own_domains.NAME] in memflow.toml is a domain of your own, with other data sets, parameters or seed: see"
             " docs/how-to."
         ),

@@ -50,7 +50,7 @@ def compare(
 
     A difference is A minus B, with a 95 % interval over episodes. The adjusted p is that of a sign-flip test over
     episodes, by Holm's method over the comparisons shown: over all probes the pairs under a metric, and by slice all
-    slices and pairs under it. docs/explanation/comparison.md explains both.
+    slices and pairs under it. docs/explanation/trust.md explains both.
 
     Examples: `memflow compare rag_2_4_30 full`, `memflow compare full@large full@small`,
     `memflow compare full:judge_x full:judge_y`, `memflow compare full full=2026-11-20`. TIME has the forms of
@@ -67,7 +67,7 @@ def compare(
         )
     compared = []
     for stored in read_operands(lake, parsed, domain):
-        of_domain = _compared(settings, lake, stored)
+        of_domain = compare_domain(settings, lake, stored)
         check_names("", "compared metric", metric, {row.metric for row in of_domain.rows})
         check_names("", "slice", slices, {row.slice for row in of_domain.rows})
         rows = [row for row in of_domain.rows if row.metric in (metric or [row.metric])]
@@ -102,7 +102,7 @@ def compare(
     )
 
 
-def _compared(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> "DomainComparison":
+def compare_domain(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> "DomainComparison":
     """Return the comparison of the first operand with each of the others in one domain."""
     from memflow.benchmarks import registry
     from memflow.cli.comparison_text import DomainComparison
@@ -139,6 +139,6 @@ def _compared(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") ->
         for row in with_pair_health(pairs, health)
     ]
     # P values are adjusted over the pairs in the slice `all`, and over all other slices.
-    rows = comparisons.adjusted(rows, lambda row: (row.metric, row.slice == ALL))
+    rows = comparisons.adjust_families(rows, lambda row: (row.metric, row.slice == ALL))
     scores = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     return DomainComparison(title, stored, with_difference_noise(rows, scores), changed)

@@ -1,6 +1,7 @@
 """`memflow dev`: Dagster's webserver and daemon, on the instance that `memflow run` writes to."""
 
 import os
+import tempfile
 from pathlib import Path
 from typing import Annotated
 
@@ -25,13 +26,14 @@ def dev(
 ) -> None:
     """Open the Dagster UI on the instance of these settings. Press Ctrl-C to stop it.
 
-    The UI and the daemon load the code location `memflow`. Each is started again when it ends. Runs and backfills of a
-    `memflow dev` that was stopped or killed continue. Requests of foreign web pages are refused.
+    The UI and the daemon share the server of the code location `memflow`. Each is started again when it ends. Runs and
+    backfills of a `memflow dev` that was stopped or killed continue. Requests of foreign web pages are refused.
     """
     from memflow.resources.dagster_version import require_dagster
 
     require_dagster()
     from memflow.resources.instance.instance import dagster_home, recover_runs, workspace_file
+    from memflow.resources.runs.code_location import NAME, definitions_module
     from memflow.resources.runs.dev_programs import Program, hold_home, require_free_port, supervise
     from memflow.resources.runs.owner_requests import HOSTS_VARIABLE
     from memflow.resources.vllm_servers.started import hold_lease
@@ -47,7 +49,6 @@ def dev(
     }
     if front.settings is not None:
         environment["MEMFLOW_SETTINGS"] = str(front.settings.absolute())
-    workspace = ["-w", str(workspace_file(folder, Path.cwd()))]
 
     def requeue() -> None:
         if count := recover_runs(folder):
@@ -56,12 +57,19 @@ def dev(
     def report(sentence: str) -> None:
         typer.echo(sentence, err=True)
 
-    programs = [
-        Program("webserver", ["memflow.resources.runs.webserver", *workspace, "-h", host, "-p", str(port)]),
-        Program("daemon", ["dagster._daemon", "run", *workspace], before_start=requeue),
-    ]
-    with hold_home(folder, f"http://{host}:{port}"):
+    with hold_home(folder, f"http://{host}:{port}"), tempfile.TemporaryDirectory() as sockets:
         require_free_port(host, port)
+        socket = Path(sockets) / "code"
+        workspace = ["-w", str(workspace_file(folder, socket))]
+        location = ["-m", definitions_module(Path.cwd()), "-d", str(Path.cwd()), "--location-name", NAME]
+        serve = ["dagster", "code-server", "start", *location, "--socket", str(socket)]
+        programs = [
+            Program("code server", serve, before_start=requeue, is_ready=socket.exists),
+            Program(
+                "webserver", ["memflow.resources.runs.webserver", *workspace, "-h", host, "-p", str(port)]
+            ),
+            Program("daemon", ["dagster._daemon", "run", *workspace]),
+        ]
         report(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)")
         with hold_lease(settings.home):  # vLLM servers that a run starts are kept for the next ones
             supervise(programs, environment, report)

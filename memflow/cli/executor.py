@@ -46,7 +46,7 @@ class Executor:
             partition_key=pair(run.domain, run.assistant) if run.assistant else run.partition,
             instance=self.opened.instance,
             run_config={"loggers": QUIET},
-            tags={"memflow/reason": "command line", **self.opened.tags},
+            tags=self.opened.tags,
             raise_on_error=False,
         )
         self.models.end_run(result.run_id)
@@ -96,8 +96,9 @@ def _reason(result: dg.ExecuteInProcessResult) -> str:
         return "; ".join(broken)
     for event in result.all_events:
         if event.is_step_failure and event.step_failure_data.error is not None:
-            error = event.step_failure_data.error
-            return f"{event.step_key}: {(error.cause or error).message.strip()}"
+            failure, error = event.step_failure_data.user_failure_data, event.step_failure_data.error
+            reason = failure.description if failure else (error.cause or error).message.strip()
+            return f"{event.step_key}: {reason}"
     return "the run failed. See the page of the run in the UI."
 
 

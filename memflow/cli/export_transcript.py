@@ -55,7 +55,7 @@ def transcript(
         ),
         note(
             "To give them to other memories: a domain with the same users and this file as data sets, and "
-            'policy = "off" (docs/how-to/compare-policies.md)'
+            'policy = "off" (docs/how-to/results.md)'
         ),
     )
 

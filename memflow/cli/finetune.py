@@ -123,7 +123,7 @@ def finetune(
         Text("\n".join(lines)),
         heading("Then"),
         Text(f"memflow run --domain {domain} --assistant none@{_name(place)}"),
-        note("\nSeveral adapters can share one server: docs/how-to/finetune.md."),
+        note("\nSeveral adapters can share one server: docs/how-to/model.md."),
     )
 
 
@@ -172,7 +172,7 @@ def _train(settings: "Settings", job: "Job", place: Path, force: bool) -> "Manif
     if not settings.training.python:
         raise BadSettings(
             "no Python for training is set. Set `python` under [training] in memflow.toml to the "
-            "Python of an environment that has memflow's extra `sft` (docs/how-to/finetune.md)."
+            "Python of an environment that has memflow's extra `sft` (docs/how-to/model.md)."
         )
     message(f"{len(job.made_of['cases'])} examples: training {job.base}")
 

@@ -98,6 +98,8 @@ def list_memories(
 
 
 def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, Any]:
+    from memflow.memories.deviations import deviations_of
+
     system = config.system
     memory, calls = system.memory, system.memory.calls
     return {
@@ -130,6 +132,7 @@ def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
         "needs_chat": system.needs_chat,
         "lacks": system.missing_requirement or None,
         "prompts": [prompt.name for prompt in system.prompts],
+        "deviations": deviations_of(system.name, system.needs_chat),
         "unusable": None,
     }
 
@@ -181,6 +184,10 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     }
     yield Text()
     yield from (_indented(Text(f"{what}: {text}")) for what, text in facts.items() if text)
+    if row["deviations"]:
+        points = [(point["topic"], point["published"], point["memflow"]) for point in row["deviations"]]
+        yield Text()
+        yield _indented(table("", ("differs in", "paper or published code", "here"), points))
 
 
 def _server_facts(server: Mapping[str, Any] | None) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """`memflow memories check`: check a memory server or a memory written in Python, line by line."""
 
-import asyncio
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -12,6 +11,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.import_paths import address_name, is_address, own_of
 from memflow.cli.output import Format, FormatOption, Text, answer, note, table
+from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def check(
         form,
         {"memory": name, "ok": not counts["wrong"], "lines": [line.as_dict() for line in lines]},
         table(f"Memory {name}", ("check", "verdict", "found", "what to do"), rows),
-        note(f"\n{shown}. What each line finds: docs/how-to/check_memory.md."),
+        note(f"\n{shown}. What each line finds: docs/how-to/memory_server.md."),
     )
     if counts["wrong"]:
         raise typer.Exit(1)
@@ -98,7 +98,7 @@ def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[Ch
         checks = ServerChecks(
             lambda: open_server(name, own, Path(folder), log=f"{name}/check.{next(starts)}")
         )
-        return asyncio.run(checks.run())
+        return run_coroutine(checks.run())
 
 
 def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "list[CheckLine]":

@@ -1,6 +1,5 @@
 """The checks of `memflow doctor` on chat models and the embedder."""
 
-import asyncio
 import shlex
 import shutil
 from importlib import metadata
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memflow.cli.finding import PATIENCE, Finding, checked
+from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings, MissingData
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def _served(url: str, model: str, key_variable: str, profile: "Profile") -> str:
         async with endpoint:
             return await endpoint.get("/models", read_model_names)
 
-    known = asyncio.run(names())
+    known = run_coroutine(names())
     if model not in known:
         shown = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         raise BadSettings(f"{endpoint.address} serves {shown or 'no model'}, but not {model!r}")

@@ -53,7 +53,7 @@ RepeatsOption = Annotated[
     _option(
         "--repeats",
         "Evaluate each assistant so many times, the first included, with requests of their own: the noise of its "
-        "scores (docs/how-to/noise.md). [repeats of the settings]",
+        "scores (docs/how-to/judges.md). [repeats of the settings]",
         _WHAT,
         metavar="N",
         min=1,

@@ -52,7 +52,7 @@ def probe(
     assistants = assistants_of(lake, "answer.replies", asked.domain)
     check_names(asked.domain, "assistant with answers", assistant and [assistant], assistants)
     with SqlLedger(settings.ledger_url) as ledger:
-        answered = [_answered(lake, ledger, asked, name) for name in assistants if assistant in (None, name)]
+        answered = [answer_of(lake, ledger, asked, name) for name in assistants if assistant in (None, name)]
     parts = _whole(answered[0]) if len(answered) == 1 else _replies(answered)
     answer(form, {"probe": asdict(asked), "answered": answered}, *_question(asked), *parts)
 
@@ -80,7 +80,7 @@ def find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     return matching[0]
 
 
-def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
+def answer_of(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
     """Return one assistant's recalled entries, prompt, reply and verdicts for a probe."""
     where = f"{asked.domain}/{assistant}"
     reply = next((row for row in lake.read("answer.replies", where) if row.probe_id == asked.probe_id), None)
@@ -183,7 +183,7 @@ def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
 
 
 def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator[RenderableType]:
-    from memflow.memories.server.mirror import unstored
+    from memflow.memories.server.mirror import is_unstored
 
     injected, dropped = reply["injected_tokens"], reply["dropped_tokens"]
     left_out = f", {dropped:,} left out" if dropped else ""
@@ -192,7 +192,9 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
     yield heading(f"Recalled: {len(recalled)} entries, {injected:,} tokens injected (estimated){left_out}")
     for entry in recalled:
         if entry["text"] is None:
-            why = "the memory server does not export it" if unstored(entry["entry_id"]) else "no such entry"
+            why = (
+                "the memory server does not export it" if is_unstored(entry["entry_id"]) else "no such entry"
+            )
             yield note(f"  {entry['entry_id']}: {why}")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"

@@ -1,6 +1,7 @@
 """`memflow init` and `memflow doctor`: write the settings, and check the environment (health.py)."""
 
 from dataclasses import asdict
+from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
@@ -8,13 +9,21 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, write
+from memflow.errors import BadInput
 
 STYLES = {"ok": "green", "missing": "red", "absent": "yellow", "damaged": "red"}
-FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
+FileArgument = Annotated[
+    Path | None,
+    typer.Argument(
+        metavar="FILE", help="The file to write: memflow.toml. With --dagster the folder: this one."
+    ),
+]
+PROJECT = ("pyproject.toml", "memory_benchmarks/__init__.py", "memory_benchmarks/definitions.py", "README.md")
+"""The files of a Dagster project, beside memflow.toml, as in resources/dagster_project."""
 
 
 def init(
-    file: FileArgument = Path("memflow.toml"),
+    file: FileArgument = None,
     data: Annotated[
         list[Path] | None,
         typer.Option(
@@ -22,13 +31,26 @@ def init(
             help="Your dialogues, a file or folder (JSONL, CSV, Parquet), as the domain; may be repeated.",
         ),
     ] = None,
+    dagster: Annotated[
+        bool,
+        typer.Option(
+            "--dagster", help="Write a Dagster project into a folder: memflow's assets, and your own."
+        ),
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
     form: FormatOption = Format.text,
 ) -> None:
     """Write memflow.toml with every setting, its description and its default.
 
-    With --data, the file has a domain of your own dialogues, and the command prints what it found in them.
+    With --data, the file has a domain of your own dialogues, and the command prints what it found in them. With
+    --dagster, a project for `dg` and `dagster dev` is written around it.
     """
+    if dagster:
+        if data:
+            raise BadInput("--dagster and --data write different files. Run `memflow init` once with each.")
+        _init_project(file or Path(), force, form)
+        return
+    file = file or Path("memflow.toml")
     if data:
         from memflow.cli.own_data import init_data
 
@@ -48,6 +70,35 @@ def init(
         form,
         {"file": str(file.absolute()), "next": [command for command, _ in steps]},
         Text(f"{file} is written. Add your models and assign the roles.\n"),
+        table("Next", ("", ""), steps),
+    )
+
+
+def _init_project(folder: Path, force: bool, form: Format) -> None:
+    """Write a Dagster project of five files, whose definitions merge those of memflow and an asset of the user's."""
+    from memflow.resources.settings.settings import example
+
+    template = files("memflow.resources").joinpath("dagster_project")
+    texts = {name: template.joinpath(name).read_text(encoding="utf-8") for name in PROJECT}
+    texts["memflow.toml"] = example()
+    if there := [name for name in texts if (folder / name).exists() and not force]:
+        raise BadInput(
+            f"{folder.absolute()} already has {', '.join(there)}. Choose another folder, or overwrite with --force."
+        )
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        write(folder / name, text, force)
+    steps = (
+        (f"cd {folder}", "all commands are run in the folder"),
+        ("pip install dagster-dg-cli", "Dagster's command `dg`"),
+        ("memflow run --demo", "fill the leaderboard that the own asset reads"),
+        ("dg list defs", "list memflow's assets and the own one"),
+        ("memflow dev", "open the UI; or `dg dev`"),
+    )
+    answer(
+        form,
+        {"folder": str(folder.absolute()), "files": [*texts], "next": [command for command, _ in steps]},
+        Text(f"The Dagster project in {folder.absolute()} is written. Add assets in {PROJECT[2]}.\n"),
         table("Next", ("", ""), steps),
     )
 

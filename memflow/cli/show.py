@@ -25,6 +25,8 @@ from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
 if TYPE_CHECKING:
     from memflow.records import Score
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 LONGEST_ANSWER = 30
 COMMON_RANKS = (
@@ -90,25 +92,8 @@ def leaderboard(
     incomplete: missing data sets, limits, quarantined rows and failed replies. `memflow show metrics` describes each
     metric and its direction.
     """
-    shown_variant, lake = variant_chooser(front_of(ctx).load()), front_of(ctx).lake()
-    published: list[Score] = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
-    if not published:
-        raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
-    for option, names in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        command = "memflow show metrics" if option == "metric" else ""
-        known = {getattr(score, option) for score in published}
-        check_names("the leaderboard", option, names, known, command)
-    scores = [
-        score
-        for score in published
-        if (slices or score.slice == "all")
-        and (not domain or score.domain in domain)
-        and (not metric or score.metric in metric)
-        and (not assistant or score.assistant in assistant)
-        and (
-            variants or score.variant == shown_variant(score.domain, score.metric) or is_evidence_score(score)
-        )
-    ]
+    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
+    scores = stored_scores(settings, lake, domain, assistant, metric, slices=slices, variants=variants)
     imported = [
         note(f"\n{assistant} is imported, not run by memflow: {source}.")
         for assistant, source in dict.fromkeys((score.assistant, score.imported) for score in scores)
@@ -168,6 +153,41 @@ def verdicts(
         records_table(rows, right=("value",), optional=("gold", "answer", "value", "reason")),
         note(f"\n{len(shown):,} of {len(stored):,} verdicts. `memflow show probe ID` shows one whole."),
     )
+
+
+def stored_scores(
+    settings: "Settings",
+    lake: "Lake",
+    domain: Sequence[str] | None = None,
+    assistant: Sequence[str] | None = None,
+    metric: Sequence[str] | None = None,
+    *,
+    slices: bool = False,
+    variants: bool = False,
+) -> "list[Score]":
+    """Return the scores of the leaderboard, of all or some domains, assistants and metrics.
+
+    Raises BadInput without a leaderboard, and for unknown names.
+    """
+    shown_variant = variant_chooser(settings)
+    published: list[Score] = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
+    if not published:
+        raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
+    for option, names in (("domain", domain), ("assistant", assistant), ("metric", metric)):
+        command = "memflow show metrics" if option == "metric" else ""
+        known = {getattr(score, option) for score in published}
+        check_names("the leaderboard", option, names, known, command)
+    return [
+        score
+        for score in published
+        if (slices or score.slice == "all")
+        and (not domain or score.domain in domain)
+        and (not metric or score.metric in metric)
+        and (not assistant or score.assistant in assistant)
+        and (
+            variants or score.variant == shown_variant(score.domain, score.metric) or is_evidence_score(score)
+        )
+    ]
 
 
 NUMBERS = ("value", "deviation", "judges", "rank", "95 % interval", "noise", "n", "episodes", "coverage")

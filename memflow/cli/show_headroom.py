@@ -59,7 +59,7 @@ def headroom(
         check_names(domain, "assistant with attributed failures", [assistant] if assistant else None, names)
         chosen = [assistant] if assistant else names
         settings = select(
-            ctx,
+            front,
             domains=[domain],
             assistants=chosen,
             bounds=False,

@@ -32,7 +32,7 @@ def health(
     Measured is what a memory did with what it was given: failed and lost writes, cut texts, content of other episodes,
     failed and empty reads, caps, stale answers, and where failures concentrate.
     """
-    from memflow.scoring.health import overall
+    from memflow.scoring.health import overall_state
     from memflow.scoring.health.markdown import full_statement, worst_first
 
     lake = front_of(ctx).lake()
@@ -60,7 +60,7 @@ def health(
     overview = []
     for name, rows in measures.items():
         of_domain, _, memory = name.partition("/")
-        state, statement = overall(rows)
+        state, statement = overall_state(rows)
         measured = f"{sum(row.reason is None for row in rows)} of {len(rows)}"
         cells = {"health": state, "statement": statement, "measured": measured}
         overview.append({"domain": of_domain, "assistant": memory, **cells})

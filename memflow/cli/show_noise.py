@@ -23,7 +23,7 @@ NUMBERS = ("evaluations", "first", "mean", "SD", "95 % interval", "df", "of scor
 MEANING = (
     "\nSD: standard deviation, with its 95 % chi-square interval (df: degrees of freedom). of score: part of the "
     "variance of the score of one evaluation. More episodes reduce every part; more repeats only those of play, "
-    "answers and judge. docs/how-to/noise.md explains both tables."
+    "answers and judge. docs/how-to/judges.md explains both tables."
 )
 ADVICE = "No repeats are stored. Measure the noise with `memflow run --repeats 3`."
 

@@ -29,6 +29,7 @@ from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
 
 MEANING = "Its scores show that the pipeline works; they measure no model."
+AFTER_FAILURE = "Fix the cause, then rerun: the run continues, and sends no answered request again."
 
 
 @dataclass(frozen=True)
@@ -182,10 +183,7 @@ class Summary:
             shown.append(heading("failed; nothing above is a result of these runs"))
             shown += [Text(f"  {run.name}: {reason}", style="red") for run, reason in self.outcome.failed]
             shown.append(
-                Text(
-                    "Fix the cause, then rerun the command: it continues, and sends no answered request again. "
-                    "`memflow show leaderboard` shows the results of earlier runs."
-                )
+                Text(f"{AFTER_FAILURE} `memflow show leaderboard` shows the results of earlier runs.")
             )
         return shown
 

@@ -67,7 +67,7 @@ class Full(Memory):
     """A memory that recalls all messages, or the newest that fit, as chat turns.
 
     This is AMemGym's native LLM (section 4). MemoryBench's Vanilla (section 5.1) is another baseline: it has no
-    memory, gets the first sessions of a corpus, and never sees training dialogues (docs/fidelity.md). A message that
+    memory, gets the first sessions of a corpus, and never sees training dialogues (deviations.yaml). A message that
     does not fit and all messages before it are dropped, and counted in `dropped_messages` and `dropped_tokens`.
     Without a budget, and without a context window in the model's profile or with `overflow = "fail"` (AMemGym's
     code), nothing is dropped: a prompt that is too long for the model fails with PromptTooLong.

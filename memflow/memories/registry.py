@@ -13,6 +13,7 @@ from memflow.errors import BadSettings, MemflowError
 from memflow.fingerprint import digest
 from memflow.memories.design import Design
 from memflow.memories.entries import EntryStore
+from memflow.memories.main_code import MAIN, main_code
 from memflow.memories.memory import Memory, Tools
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.memory import ServerMemory
@@ -71,6 +72,8 @@ class MemoryConfig:
         memory = self.system.memory
         prompts = {prompt.name: prompt.digest for prompt in self.system.prompts}
         code = [*source_files(memory)]
+        if (of_main := main_code(memory)) is not None:
+            code.append((MAIN, of_main.text))
         server = [self.server.fingerprint()] if self.server is not None else []
         return digest(
             memory.__module__, memory.__qualname__, memory.version, prompts, dict(self.values), code, *server

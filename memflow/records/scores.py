@@ -114,7 +114,7 @@ class HealthMeasure:
 
     domain: Domain
     assistant: Assistant
-    measure: Annotated[str, "The measure; docs/explanation/health.md describes it."]
+    measure: Annotated[str, "The measure; docs/explanation/trust.md describes it."]
     state: Annotated[str, "`ok`, `suspect`, `faulty` or `not measurable`."]
     value: Annotated[float | None, "The measured share or number; null where it is not measurable."] = None
     n: Annotated[int, "The messages, reads or entries that were examined."]

@@ -62,8 +62,8 @@ def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, 
     for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):
         by_measure.setdefault((row.measure, row.checkpoint), []).append(row)
         questions[row.episode_id] = max(row.questions, questions.get(row.episode_id, 0))
-    asked = sum(questions.values())
-    scores = [_score(of_measure, asked, context, none) for of_measure in by_measure.values()]
+    total = sum(questions.values())
+    scores = [_score(of_measure, total, context, none) for of_measure in by_measure.values()]
     forgetting = [score for score in scores if score.metric == FORGETTING]
     return [*scores, *(replace(score, slice="all") for score in forgetting[-1:])]
 

@@ -79,9 +79,9 @@ def judge_agreements(
         if judge is not None:
             of_metric = verdicts.setdefault((item.metric, base), {})
             of_metric.setdefault(judge, {})[item.item, item.episode] = item.value
-    whole = [score for score in scores if score.domain == domain and score.slice == "all"]
+    overall_scores = [score for score in scores if score.domain == domain and score.slice == "all"]
     return [
-        _agreement(domain, metric, variant, by_judge, whole, seed)
+        _agreement(domain, metric, variant, by_judge, overall_scores, seed)
         for (metric, variant), by_judge in verdicts.items()
     ]
 
@@ -153,5 +153,5 @@ def _rank_stability(bands: Sequence[AssistantBand]) -> float | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     """Return the mean, or None if a value is None."""
     every = list(values)
-    known = [value for value in every if value is not None]
-    return fmean(known) if known and len(known) == len(every) else None
+    defined = [value for value in every if value is not None]
+    return fmean(defined) if defined and len(defined) == len(every) else None

@@ -23,7 +23,7 @@ from dagster._serdes import ConfigurableClassData
 
 from memflow.errors import BadSettings
 from memflow.resources.reconnect import is_lost
-from memflow.resources.runs.code_location import job_origin, workspace
+from memflow.resources.runs.code_location import OF_LOCATION, workspace
 from memflow.resources.runs.process_locks import LOCKS, instance_folder
 from memflow.resources.runs.recovery import PROCESS, end_killed_runs, requeue_runs
 
@@ -67,13 +67,20 @@ def dagster_home(home: Path) -> Path:
 
 
 def _missing_modules(settings: Path) -> list[str]:
-    """Return the modules of memflow that a dagster.yaml names and that do not exist."""
+    """Return the modules of memflow that a dagster.yaml names and that do not exist.
+
+    resources.instance is the former name of memflow.resources.instance. In a clone it could be imported by chance.
+    """
     try:
         found = yaml.safe_load(settings.read_bytes())
     except yaml.YAMLError:
         return []  # Dagster names the line when it reads the file
     modules = [str(entry.get("module", "")) for entry in (found or {}).values() if isinstance(entry, dict)]
-    return [name for name in modules if name.startswith("resources.") and not _exists(name)]
+    return [
+        name
+        for name in modules
+        if name.startswith("resources.instance.") or (name.startswith("memflow.") and not _exists(name))
+    ]
 
 
 def _exists(module: str) -> bool:
@@ -83,10 +90,10 @@ def _exists(module: str) -> bool:
         return False
 
 
-def workspace_file(folder: Path, working_directory: Path) -> Path:
-    """Write the workspace of the code location `memflow` to the instance's folder. Return its path."""
+def workspace_file(folder: Path, socket: Path) -> Path:
+    """Write the workspace of the code location behind a socket to the instance's folder. Return its path."""
     file = folder / "workspace.yaml"
-    file.write_text(yaml.safe_dump(workspace(working_directory)), encoding="utf-8")
+    file.write_text(yaml.safe_dump(workspace(socket)), encoding="utf-8")
     return file
 
 
@@ -103,7 +110,7 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
         made.rename(locks / name)  # visible only after it is locked
         try:
             end_killed_runs(instance, folder)
-            yield OpenInstance(instance, {PROCESS: name, "dagster/max_retries": "0"})
+            yield OpenInstance(instance, {PROCESS: name, **OF_LOCATION, "dagster/max_retries": "0"})
         finally:
             (locks / name).unlink(missing_ok=True)
 
@@ -132,11 +139,6 @@ class RunThreadsInstance(dg.DagsterInstance):
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
         """Return the logging handlers that dagster.yaml names."""
         return super().get_yaml_python_handlers() if self.get_python_log_dagster_handler_config() else []
-
-    def create_run_for_job(self, *arguments: Any, **fields: Any) -> dg.DagsterRun:
-        """Create a run that belongs to its job in the code location."""
-        fields["remote_job_origin"] = job_origin(fields["job_def"].name)
-        return super().create_run_for_job(*arguments, **fields)
 
 
 def recover_runs(folder: Path) -> int:

@@ -1,35 +1,30 @@
-"""The code location `memflow`: how Dagster's programs load it, and the origin of its jobs.
+"""The code location `memflow`: the module with its definitions, and how Dagster's programs reach its server."""
 
-A run with the origin of its job is shown on the job's page and in the timeline of the UI.
-"""
-
+import tomllib
 from pathlib import Path
 from typing import Any
 
-from dagster._core.remote_origin import (
-    ManagedGrpcPythonEnvCodeLocationOrigin,
-    RemoteJobOrigin,
-    RemoteRepositoryOrigin,
-)
-from dagster._core.types.loadable_target_origin import LoadableTargetOrigin
-
 MODULE = "memflow.assets.definitions"
 NAME = "memflow"
-REPOSITORY = "__repository__"
-"""Dagster's name for the only repository of a location."""
+OF_LOCATION = {".dagster/repository": f"__repository__@{NAME}"}
+"""The tag by which the timeline and the page of a job find their runs; Dagster sets it in runs that it launches."""
 
 
-def workspace(working_directory: Path) -> dict[str, Any]:
-    """Return the workspace with the code location, as the content of a workspace.yaml.
+def definitions_module(folder: Path) -> str:
+    """Return the module with the definitions: that of the Dagster project `memflow` in a folder, otherwise ours.
 
-    Modules are first looked up in `working_directory`, which may contain a user's own memory.
+    `memflow init --dagster` writes such a project, whose definitions are ours and a user's own.
     """
-    location = {"module_name": MODULE, "location_name": NAME, "working_directory": str(working_directory)}
-    return {"load_from": [{"python_module": location}]}
+    file = folder / "pyproject.toml"
+    tables = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}) if file.is_file() else {}
+    project = tables.get("dg", {}).get("project", {})
+    return (
+        project.get("code_location_target_module", MODULE)
+        if project.get("code_location_name") == NAME
+        else MODULE
+    )
 
 
-def job_origin(job: str) -> RemoteJobOrigin:
-    """Return the origin of a job of the code location, as the UI's programs load it from the current folder."""
-    target = LoadableTargetOrigin(module_name=MODULE, working_directory=str(Path.cwd()))
-    location = ManagedGrpcPythonEnvCodeLocationOrigin(target, NAME)
-    return RemoteRepositoryOrigin(location, REPOSITORY).get_job_origin(job)
+def workspace(socket: Path) -> dict[str, Any]:
+    """Return the workspace with the code location behind a socket, as the content of a workspace.yaml."""
+    return {"load_from": [{"grpc_server": {"socket": str(socket), "location_name": NAME}}]}

@@ -1,6 +1,6 @@
-"""The programs of `memflow dev`: the web server and the daemon, restarted when they end, and killed with `memflow dev`.
+"""The programs of `memflow dev`, restarted when they end, and killed with it: code server, web server and daemon.
 
-Each program leads a process group, which also has its code servers and runs. To stop is to kill the groups: the runs
+Each program leads a process group. That of the code server also has the runs. To stop is to kill the groups: the runs
 stay in progress, and the next `memflow dev` returns them to the queue (recovery.py), as after a crash.
 """
 
@@ -38,6 +38,8 @@ class Program:
     arguments: Sequence[str]
     """The module and its arguments."""
     before_start: Callable[[], None] = lambda: None
+    is_ready: Callable[[], bool] = lambda: True
+    """Whether the programs after it can be started."""
     starts: int = 0
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
     _started: float = 0.0
@@ -125,12 +127,14 @@ def supervise(
         signal.signal(number, stop)
     pipe, held = os.pipe()
     try:
-        for program in programs:
-            program.start(pipe, environment)
         while not received:
             for program in programs:
-                if program.restart_if_ended(pipe, environment):
+                if program.process is None:
+                    program.start(pipe, environment)
+                elif program.restart_if_ended(pipe, environment):
                     report(f"The {program.name} has ended and was started again.")
+                if not program.is_ready():
+                    break
             time.sleep(POLL_S)
     finally:
         for program in programs:

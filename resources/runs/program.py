@@ -1,6 +1,6 @@
 """A program of `memflow dev`: `python -m memflow.resources.runs.program DESCRIPTOR MODULE ARGUMENT...`.
 
-It runs a Python module, and kills its own process group, with the code servers and runs in it, when `memflow dev` ends.
+It runs a Python module, and kills its own process group, with what it has started, when `memflow dev` ends.
 `memflow dev` holds the other end of a pipe, which the kernel closes however the process ends.
 """
 

@@ -9,12 +9,11 @@ from pathlib import Path
 
 import dagster as dg
 from dagster._core.events import DagsterEvent
-from dagster._core.remote_origin import GrpcServerCodeLocationOrigin
 
 from memflow.resources.runs.process_locks import DEV, dev_was_killed, lock, stale_locks
 
-PROCESS = "memflow/process"
-"""The tag with the process of a run of `memflow run`, which is the name of its lock."""
+PROCESS = ".dagster/memflow_process"
+"""The tag with the process of a run of `memflow run`, which is the name of its lock; the UI hides it."""
 IN_PROGRESS = [dg.DagsterRunStatus.NOT_STARTED, dg.DagsterRunStatus.STARTING, dg.DagsterRunStatus.STARTED]
 KILLED = "Its process was killed. Rerun: answered requests come from the ledger."
 REQUEUED = "Its process was killed. The run returns to the queue. Answered requests come from the ledger."
@@ -67,7 +66,5 @@ def _free_slots(instance: dg.DagsterInstance, run: dg.DagsterRun) -> None:
 def _is_launched_here(run: dg.DagsterRun) -> bool:
     """Return whether `memflow dev` starts the process of a run, and not `memflow run` or a code server elsewhere."""
     origin = run.remote_job_origin
-    if origin is None or PROCESS in run.tags:
-        return False
-    location = origin.repository_origin.code_location_origin
-    return not isinstance(location, GrpcServerCodeLocationOrigin)
+    location = origin.repository_origin.code_location_origin if origin is not None else None
+    return getattr(location, "socket", None) is not None

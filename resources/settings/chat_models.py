@@ -29,7 +29,7 @@ class Model(StrictModel):
     kind: Literal["scripted", "endpoint", "vllm"] = Field(
         "endpoint",
         description="scripted: no model; endpoint: an address; vllm: a vLLM server, started unless it has an "
-        "address (docs/how-to/vllm.md).",
+        "address (docs/how-to/model.md).",
     )
     model: str = Field("scripted", max_length=300, description="The model's name at its server.")
     url: Url = Field("", description="The OpenAI-compatible address, such as http://127.0.0.1:8000/v1.")

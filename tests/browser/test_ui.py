@@ -86,7 +86,7 @@ def test_timeline_and_job_page_list_runs_of_the_command_line(page) -> None:
     page.reads("memflow", "evaluate_memory", "generate_domain", "ingest_datasets", "publish_leaderboard")
     page.picture("timeline")
     page.open("/locations/memflow/jobs/evaluate_memory/runs", 1500, 900)
-    page.reads("job:evaluate_memory", f"partition: {CHANGED}|{DOMAINS[0]}", "memflow/reason: command line")
+    page.reads("job:evaluate_memory", f"partition: {CHANGED}|{DOMAINS[0]}")
     page.picture("job")
 
 

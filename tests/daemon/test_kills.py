@@ -74,7 +74,8 @@ def test_backfill_of_a_killed_memflow_dev_ends_by_itself(
     assert sum(map(len, ended.values())) <= len(PARTITIONS) + 1, (
         "the run of the killed worker is retried once"
     )
-    assert (home.claimed_slots(), home.runs_in_progress()) == (0, 0)
+    assert home.runs_in_progress() == 0
+    await_true("Dagster's monitoring to free the slot", lambda: home.claimed_slots() == 0, PATIENCE_S, 2)
     assert not known.intersection(request_digests(log)[killed:]), "requested again what the ledger contained"
 
     refused = subprocess.run(

@@ -17,30 +17,42 @@ PUBLISHED_CONTEXT = 2
 
 
 class AMemGymConfig(BaseModel):
-    """AMemGym's parameters (paper, section 3 and appendix A). `periods` includes period 0.
-
-    With `policy = "on"` the assistant generates its replies; with `off` a recorded run contains all dialogues (section
-    4.2). The user model sees the latest `user_context` messages of a session, or all if the value is 0 (not in the
-    paper).
-    """
+    """AMemGym's parameters (paper, section 3 and appendix A)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     users: int = Field(20, ge=1)
+    """Number of users to generate."""
     periods: int = Field(11, ge=1, le=100)
+    """Number of periods, including period 0, in which nothing changes (the paper's N_p + 1)."""
     questions: int = Field(10, ge=1, le=20)
+    """Number of questions per user."""
     variables_per_question: int = Field(2, ge=1, le=4)
+    """Number of state variables that determine an answer (N_s)."""
     choices_per_variable: int = Field(3, ge=2, le=6)
+    """Number of values of a state variable."""
     changes_per_period: int = Field(4, ge=1)
+    """Number of variables that change in a period, plus or minus one."""
     max_changes_per_variable: int = Field(3, ge=1)
+    """Number of changes after which a variable stays constant, while enough others remain."""
     min_variants: int = Field(4, ge=2, le=12)
+    """Least number of options of a question; variants that never occur come last."""
     months_per_period: int = Field(3, ge=1)
+    """Length of a period in months."""
     rounds_init: int = Field(1, ge=1)
+    """Rounds per session in period 0; the paper's N_i counts messages (4)."""
     rounds_update: int = Field(2, ge=1)
+    """Rounds per session in later periods (10 messages in the paper)."""
     start_date: date = date(2020, 10, 1)
+    """Last day of period 0."""
     policy: Literal["on", "off"] = "on"
+    """Whether the assistant generates its replies (`on`), or a recorded run contains all dialogues
+    (`off`, section 4.2)."""
     user_model: Literal["paper", "published_code"] = "paper"
+    """The user model: a system prompt with the current states, or one message without them, as in the
+    published code."""
     user_context: int = Field(PUBLISHED_CONTEXT, ge=0, le=200)
+    """Number of latest messages of a session that the user model sees; 0 is all (not in the paper)."""
     state_probes: Literal["question", "variable"] = "question"
     """Whether a state probe covers all variables of a question (published code) or one variable (paper)."""
     language: Literal["en", "zh"] = "en"

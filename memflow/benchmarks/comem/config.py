@@ -11,26 +11,23 @@ UNKNOWN: Final = "unknown"
 
 
 class CoMemConfig(BaseModel):
-    """CoMem's parameters.
-
-    `checkpoints` are the shares of a context after which the questions are asked (paper, section 3.1). Checkpoint 0
-    comes before the first message. The gold at checkpoint 0 is the label of the `first` or of the `last` other
-    checkpoint, as `guess_key` states (the paper's "checkpoint 1" can mean either).
-
-    `keys` is the source of gold labels: `annotated` in two rounds (section 3.2.2); by `rule`, if the source states the
-    message from which an answer is valid; `imported` from a file; or `published`, with the same label at all
-    checkpoints.
-
-    `unknown` applies to questions whose answer is unknown at some checkpoint and that have no option for this case:
-    `drop` drops the question, `option` adds a "not enough information" option.
-    """
+    """CoMem's parameters."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     checkpoints: tuple[float, ...] = Field((0.25, 0.5, 0.75, 1.0), min_length=1, max_length=20)
+    """Shares of a context after which the questions are asked (paper, section 3.1). Checkpoint 0 comes
+    before the first message."""
     guess_key: Literal["first", "last"] = "first"
+    """The checkpoint whose label is the gold at checkpoint 0 (the paper's "checkpoint 1" can mean
+    either)."""
     keys: Literal["annotated", "rule", "imported", "published"] = "annotated"
+    """The source of gold labels: annotated in two rounds (section 3.2.2); by rule, if the source states
+    the message from which an answer is valid; imported from a file; or published, with the same label at
+    all checkpoints."""
     unknown: Literal["drop", "option"] = "drop"
+    """What happens to a question whose answer is unknown at some checkpoint, without an option for this
+    case: it is dropped, or gets an option."""
     ends: Literal["context", "question"] = "context"
     """Which messages a question sees that its source asks before the end of the context: as in the paper, the whole
     context at the last checkpoint, or only those before the question."""
@@ -40,6 +37,7 @@ class CoMemConfig(BaseModel):
     """How messages are batched for a memory: single messages, pairs of user and assistant, up to `arrival_tokens`, or
     sessions. Memories with a buffer do their own chunking (paper, A.3.2)."""
     arrival_tokens: int = Field(300, ge=1, le=100_000)
+    """Length in tokens of an arrival of whole messages, if `arrivals` is `tokens`."""
     questions: Literal["published", "by_rule"] = "published"
     """DialSim's questions: those of its pickle, with labels that are annotated, imported or published; or questions
     generated from the script, with labels by rule."""
@@ -48,9 +46,9 @@ class CoMemConfig(BaseModel):
     asker: Literal["default", "speaker"] = "default"
     """DialSim: whether a published question has its neutral wording, or that of a speaker in the scene."""
     who_said: int = Field(36, ge=0, le=1_000)
+    """DialSim: number of questions by rule of the kind "Who says: ...?" per context."""
     said_last: int = Field(12, ge=0, le=1_000)
-    """DialSim: number of questions by rule per context and kind. Together 48, because the paper has 723 for 15
-    contexts."""
+    """DialSim: number of questions by rule about the last to say some words, per context."""
     scenes: Literal["date", "shown"] = "date"
     """DialSim: whether scenes are in the order of their dates (paper, A.3.1) or in the order of broadcast."""
     names: Literal["as_published", "shuffled"] = "as_published"

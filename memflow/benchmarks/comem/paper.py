@@ -78,7 +78,7 @@ class Reference(BaseModel):
     """The published values in reference.yaml.
 
     `memories` maps memory names to the names in the paper, in its order. `doubts` describes the known errors in
-    published values, T1 and T2 in docs/fidelity.md.
+    published values, T1 and T2 in docs/explanation/comem.md.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -12,7 +12,7 @@ from memflow.benchmarks.dialogues.probes import language_of, metric_of
 from memflow.benchmarks.own_files import FileProblem, InspectedFiles, OwnFiles
 from memflow.errors import BadInput
 
-PAGE = "docs/how-to/own-dialogues.md"
+PAGE = "docs/how-to/data.md"
 KINDS = ("choice", "open", "no answer", "with evidence")
 
 

@@ -11,24 +11,21 @@ Category = Literal[1, 2, 3, 4, 5]
 
 
 class LoCoMoConfig(BaseModel):
-    """LoCoMo's parameters.
-
-    `contracts` are the judge contracts under which each answer is judged (judging.py), each a metric of its own. With
-    `judge_runs` above 1, each judgment is requested several times; the score is the mean over the runs.
-
-    `categories` are LoCoMo's numbers: 1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial. Vendors
-    leave category 5 out. `adversarial` states whether its questions have LoCoMo's two options, or are open questions.
-
-    `known_errors`: `left_out` asks no question whose answer key is known to be wrong (known_errors.py).
-    """
+    """LoCoMo's parameters."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     contracts: tuple[ContractName, ...] = Field(("j_2025",), min_length=1)
+    """The judge contracts under which each answer is judged, each a metric of its own."""
     judge_runs: int = Field(1, ge=1, le=20)
+    """Number of judgments of each answer; the score is the mean over the runs."""
     categories: tuple[Category, ...] = Field((1, 2, 3, 4), min_length=1)
+    """LoCoMo's categories: 1 multi-hop, 2 temporal, 3 open domain, 4 single-hop, 5 adversarial. Vendors
+    leave category 5 out."""
     adversarial: Literal["options", "open"] = "options"
+    """Whether questions of category 5 have LoCoMo's two options, or are open."""
     known_errors: Literal["kept", "left_out"] = "kept"
+    """Whether questions whose answer key is known to be wrong are asked, or left out."""
     captions: Literal["shown", "left_out"] = "shown"
     """Whether messages contain the captions of shared images, as in LoCoMo's code, or the text alone, as for Mem0."""
     answer_prompt: Literal["memories", "short"] = "memories"

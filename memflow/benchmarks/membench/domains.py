@@ -1,7 +1,7 @@
 """MemBench's domains: factual and reflective questions in two scenes (participation, observation) and three sizes.
 
 The numbers of trajectories per question kind and scenario are the paper's (section 4.1). The totals match the paper's
-sizes if `noisy` is counted and emotion is not (docs/fidelity.md).
+sizes if `noisy` is counted and emotion is not (docs/explanation/membench.md).
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,7 @@
 """The question kinds of MemBench, with their names in the data and the paper, memory level, scenarios and scenes.
 
 A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. Each kind has
-the scenarios of the published data. Its factual part includes `noisy` (docs/fidelity.md).
+the scenarios of the published data. Its factual part includes `noisy` (docs/explanation/membench.md).
 """
 
 from dataclasses import dataclass, field

@@ -72,7 +72,7 @@ def mechanisms() -> Mapping[str, str]:
 
 
 def doubts() -> Mapping[str, str]:
-    """Return the known errors of published values by name: D1 to D7 of docs/fidelity.md."""
+    """Return the known errors of published values by name: D1 to D7 of docs/explanation/membench.md."""
     return _file().doubts
 
 

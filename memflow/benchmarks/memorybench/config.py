@@ -30,44 +30,51 @@ Histogram = Annotated[
 
 
 class Parameters(BaseModel):
-    """Parameters of a domain.
-
-    `context_tokens`: the estimated tokens of the corpus that the backbone sees while it answers training cases.
-    `query`: the memory query: the question, or the whole prompt as in the published code. `conversations`: the number
-    of conversations used, from the first; 0 is all. `partition`: the paper's partition whose published scores are the
-    reference. `variants`: additional variants; `published_code` reproduces errors of the published code and needs judge
-    requests. `published_judge`: the user's statement that the judge is the published one, with the authors' prompts;
-    without it, judged scores are not compared with published ones. `protocol`: when dialogues are written to memory and
-    test cases are asked (paper, A.3): `off_policy`; `stepwise`, in batches of `batch` dialogues; `on_policy`, in
-    `steps` steps of `batch` dialogues led by the assistant; `training`, which asks the training cases; `same`, which
-    asks each training case before and after its own dialogue. `learn_from`: remember all dialogues, or only those with
-    a liked or copied answer; in the latter case, all cases that are not test cases are training cases. `follow_ups`:
-    whether the assistant answers on-policy follow-ups; in the published code it does not. `right`: LoCoMo users accept
-    an F1 of at least 0.5; in the published code, above 0.5. `actions`: the action model. `calibration`: the
-    satisfaction histogram for its rates: that of the domain, the published one, or histograms given by family. `noise`:
-    the standard deviation of noise added to satisfaction before actions. `sample_training`: the training cases of a
-    sample (`--limit`) about a corpus: only those that its test cases need, or a number proportional to its test cases.
-    It applies to `off_policy` with complete dialogues.
-    """
+    """Parameters of a MemoryBench domain."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     context_tokens: int = Field(30_000, ge=0)
+    """Estimated tokens of the corpus that the backbone sees while it answers training cases."""
     query: Literal["question", "prompt"] = "question"
+    """The memory query: the question, or the whole prompt as in the published code."""
     conversations: int = Field(0, ge=0)
+    """Number of LoCoMo's conversations, from the first; 0 is all."""
     partition: Literal["open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"] | None = None
+    """The paper's partition whose published scores are the reference of min-max and z scores."""
     variants: tuple[Literal["published_code"], ...] = ()
+    """Additional metric variants; `published_code` reproduces errors of the published code, and needs
+    judge requests."""
     published_judge: bool = False
+    """The user's statement that the judge is the published one, with the authors' prompts; without it,
+    judged scores are not compared with published ones."""
     protocol: Literal["off_policy", "stepwise", "on_policy", "training", "same"] = "off_policy"
+    """When dialogues are written to memory and test cases are asked (paper, A.3): once, in batches, in
+    steps led by the assistant, with training cases as probes, or for each training case before and after
+    its own dialogue."""
     batch: int = Field(100, ge=1)
+    """Number of dialogues of a batch or step."""
     steps: int = Field(10, ge=1)
+    """Number of on-policy steps."""
     learn_from: Literal["dialogues", "liked", "copied"] = "dialogues"
+    """Whether all dialogues are remembered, or only those with a liked or copied answer of all cases that
+    are not test cases."""
     follow_ups: Literal["standard", "published_code"] = "standard"
+    """Whether the assistant answers on-policy follow-ups; in the published code it does not."""
     right: Literal["standard", "published_code"] = "standard"
+    """The F1 from which LoCoMo's users accept an answer: at least 0.5, or above 0.5 in the published
+    code."""
     actions: ActionModel = ActionModel()
+    """The action model."""
     calibration: Literal["own", "published"] | dict[Family, Histogram] = "own"
+    """The population of satisfaction S for the rates of actions: that of the domain, the published one,
+    or histograms given by family: `{ general = { 7 = 20, 9 = 80 } }`."""
     noise: float = Field(0.0, ge=0, le=MAX_SATISFACTION)
+    """Standard deviation of the noise that is added to S before the actions, in points (the paper's
+    second noise)."""
     sample_training: Literal["needed", "proportional"] = "needed"
+    """The training cases of a sample (`--limit`) about a corpus: those that its test cases need, or a
+    number proportional to its test cases."""
 
     @model_validator(mode="after")
     def _fit(self) -> Self:

@@ -2,7 +2,7 @@
 
 A model describes each message (3.1), links its note with similar notes (3.2), and describes these notes again (3.3).
 Links may change the tags of the new note, as in the published code. A query finds notes and the notes linked with them
-(3.4). Deviations are in docs/fidelity.md.
+(3.4). Deviations are in deviations.yaml.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """Adapter for the package mem0ai (Chhikara et al. 2025), with its own prompts, store and search.
 
 Each `write` calls the package's `add` once and mirrors the result in the EntryStore. A restored memory fills a new
-store of the package from these entries, without a model. Deviations from the package are in docs/fidelity.md and
+store of the package from these entries, without a model. Deviations from the package are in deviations.yaml and
 docs/explanation/memories.md.
 """
 

@@ -2,7 +2,7 @@
 
 A write extracts entities, then relations; new relations retire the relations that they contradict. A read finds
 relations of the query's entities, and relations similar to the query. The default thresholds are those of the published
-code; see docs/fidelity.md.
+code; see deviations.yaml.
 """
 
 from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 Above `warning_threshold` the model may save facts; above `flush_threshold` the oldest messages move to the summary and
 to recall storage. A call may request a heartbeat, another round of calls that shows its result (2.4). A read
-as of a checkpoint may only call search functions, so that it changes nothing. Deviations are in docs/fidelity.md.
+as of a checkpoint may only call search functions, so that it changes nothing. Deviations are in deviations.yaml.
 """
 
 import asyncio

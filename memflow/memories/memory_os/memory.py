@@ -1,7 +1,7 @@
 """MemoryOS (Kang et al. 2025), as MemoryBench evaluates it (section 5.1).
 
 New pages are short-term (short.py). The oldest moves to the segment of its topic (mid.py); the hottest segment is
-promoted to profile and knowledge. Deviations are in docs/fidelity.md.
+promoted to profile and knowledge. Deviations are in deviations.yaml.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
 """Memp: a model distills procedures from dialogue; a query retrieves the procedures whose use case is similar.
 
-CoMem applies Memp to dialogue without giving details; docs/fidelity.md describes this adaptation. After a read, an
+CoMem applies Memp to dialogue without giving details; deviations.yaml describes this adaptation. After a read, an
 exchange stays in the buffer until the user's next message arrives, which is the feedback on the exchange.
 """
 

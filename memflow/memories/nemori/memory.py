@@ -2,7 +2,7 @@
 
 A model finds topic boundaries in a buffer and narrates each segment (alignment); an episode that continues a similar
 one is merged with it. The model then predicts an episode from known statements and extracts the new content
-(predict-calibrate). Deviations are in docs/fidelity.md.
+(predict-calibrate). Deviations are in deviations.yaml.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """Self-controlled memory: a model (the controller) decides how much of the memory a query needs.
 
 Flash memory contains the newest messages. The stream contains older messages, each with its vector and a summary.
-Deviations from the published code, such as one summary per message, are in docs/fidelity.md.
+Deviations from the published code, such as one summary per message, are in deviations.yaml.
 """
 
 import asyncio

@@ -40,7 +40,7 @@ def _orders(items: Sequence[Item], mirror: Mirror) -> list[int]:
     positioned = [position for position in positions if position is not None]
     if len(positioned) == len(items):
         return positioned
-    if mirror.can.export != "none":
+    if mirror.capabilities.export != "none":
         return [item.order for item in items]
     messages = [message for write in mirror.writes for message in write.messages]
     origins = LikelyOrigins(messages)

@@ -68,7 +68,7 @@ class ProbeRead:
     text: TextProperties
     labels: Mapping[str, str]
     live: Mapping[str, int]
-    taken: Mapping[str, int]
+    returned: Mapping[str, int]
     recalled: tuple[str, ...]
     failure: str | None
     cut_by_budget: bool

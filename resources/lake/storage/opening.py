@@ -46,7 +46,7 @@ def _open_object_storage(address: str) -> LakeStorage:
     except ImportError:
         raise BadSettings(
             f"the lake {address} is in an object store, and the package obstore is not installed. Install "
-            "memflow-bench[object-store], or set `lake` in memflow.toml to a folder."
+            "memflow-bench[s3], or set `lake` in memflow.toml to a folder."
         ) from None
     from memflow.resources.lake.storage.object_cache import ObjectCache, cache_folder  # noqa: PLC0415
     from memflow.resources.lake.storage.object_store import ObjectStorage  # noqa: PLC0415

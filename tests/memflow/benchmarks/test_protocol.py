@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from docs.tables import protocol_table
 from memflow.benchmarks import registry
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, PROFILES
 from memflow.benchmarks.domains import Domain, RoleDecoding, parse_parameters
@@ -117,11 +116,3 @@ def test_every_domain_has_valid_parameters_under_every_profile(name: str, profil
     under = with_profile(domain, protocol.points, profile)
     parse_parameters(protocol.parameters, under)
     assert registry.benchmark(domain.benchmark).simulator_stages(under) is not None
-
-
-@pytest.mark.parametrize("name", BENCHMARKS)
-def test_fidelity_page_contains_the_table_of_protocol_points(name: str) -> None:
-    text = (ROOT / "docs/fidelity.md").read_text(encoding="utf-8")
-    section = text.partition(f"<!-- protocol {name} -->\n")[2].partition("\n<!-- /protocol -->")[0]
-    table = protocol_table(registry.protocol(name).points)
-    assert section == table, f"edit protocol.yaml of {name}, then replace the section by this table:\n{table}"

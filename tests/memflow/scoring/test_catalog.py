@@ -9,7 +9,6 @@ import pytest
 from factories import probe, score
 from typer.testing import CliRunner
 
-from docs.tables import metrics_table
 from memflow.benchmarks.memorybench.scorers.registry import scorer_of
 from memflow.benchmarks.memorybench.scorers.scorer import ScoringContext
 from memflow.benchmarks.memorybench.tasks.catalog import PRIMARY, TASKS
@@ -28,7 +27,6 @@ from memflow.scoring.catalog import (
 from memflow.scoring.collection import collect
 from memflow.scoring.metric import Metric
 
-DOCS = Path(__file__).parents[3] / "docs" / "metrics.md"
 OWN = Metric("brevity", "Brevity", "higher", "Share of short answers.")
 
 
@@ -165,12 +163,6 @@ def test_every_memorybench_metric_is_declared_in_the_catalog() -> None:
         )
     }
     assert named <= catalog().keys()
-
-
-def test_documentation_contains_the_generated_metrics_table() -> None:
-    text = DOCS.read_text(encoding="utf-8")
-    table = text.partition("<!-- metrics -->\n")[2].partition("\n<!-- end -->")[0]
-    assert table == metrics_table(), "paste what docs.tables.metrics_table returns"
 
 
 def test_metric_rejects_an_unknown_direction_and_an_empty_range() -> None:

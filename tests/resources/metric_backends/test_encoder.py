@@ -95,5 +95,5 @@ def test_encoder_fingerprint_covers_weights_and_layer(tmp_path: Path) -> None:
 
 async def test_missing_torch_error_names_bert_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(BadSettings, match=r"memflow\[bert\]"):
+    with pytest.raises(BadSettings, match=r"memflow-bench\[bert\]"):
         await FolderEncoder(tmp_path, layer=1).encode(["a"])

@@ -17,7 +17,7 @@ async def test_folder_embedder_reports_missing_folder_or_package(
     with pytest.raises(MissingData, match=r"the folder .* does not exist"):
         FolderEmbedder(tmp_path / "none")
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    with pytest.raises(BadSettings, match=r"memflow\[local-embedder\]"):
+    with pytest.raises(BadSettings, match=r"memflow-bench\[local-embedder\]"):
         await FolderEmbedder(tmp_path).embed(["a"])
 
 

@@ -43,9 +43,8 @@ def test_runs_that_ended_or_that_another_process_executes_are_left_alone(
     runs = [
         add_run(instance, Status.SUCCESS),
         add_run(instance, Status.QUEUED),
-        add_run(instance, Status.STARTED, {PROCESS: "a memflow run"}),
+        add_run(instance, Status.STARTED, {PROCESS: "a memflow run"}, location=None),
         add_run(instance, Status.STARTED, location=SERVED),
-        add_run(instance, Status.STARTED, location=None),
     ]
     before = [status_of(instance, run) for run in runs]
     assert recover_runs(folder) == 0

@@ -33,19 +33,26 @@ PUBLISHED_HISTOGRAMS: Mapping[Family, Mapping[int, float]] = {
 class ActionModel(BaseModel):
     """Parameters of the action model, with the paper's defaults.
 
-    Rates are shares of answers: 6.5 % are liked or disliked, and 86 % of these are liked. Midpoints are S0 and
-    steepness is k of the sigmoids. A user with a high `like_midpoint` likes rarely.
+    6.5 % of the answers are liked or disliked, and 86 % of these are liked.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     like_rate: float = Field(0.065 * 0.86, ge=0, le=1)
+    """Share of the answers that are liked."""
     dislike_rate: float = Field(0.065 * 0.14, ge=0, le=1)
+    """Share of the answers that are disliked."""
     like_steepness: float = Field(1.5, gt=0, le=20)
+    """Steepness k_L of the sigmoid of likes."""
     dislike_steepness: float = Field(1.5, gt=0, le=20)
+    """Steepness k_D of the sigmoid of dislikes."""
     like_midpoint: float = Field(7.5, ge=MIN_SATISFACTION, le=MAX_SATISFACTION)
+    """Midpoint S0_L of the sigmoid of likes: from 3 to 9 in the paper's first noise. A user with a high
+    one likes rarely."""
     dislike_midpoint: float = Field(4.5, ge=MIN_SATISFACTION, le=MAX_SATISFACTION)
+    """Midpoint S0_D of the sigmoid of dislikes."""
     copies_per_like: float = Field(4, ge=0, le=100)
+    """Ratio of copies to likes, for long outputs."""
 
     @model_validator(mode="after")
     def _one_at_most(self) -> "ActionModel":

@@ -25,7 +25,7 @@ GROUPS = sorted({(row.dataset, row.model) for row in ROWS})
 MODELS = ("GPT-4o-mini", "Gemini-2.5-flash", "DeepSeek-V3.2", "DeepSeek-V3.2-think")
 OTHERS = MODELS[1:]
 MISFITS = {(dataset, model, "mem0") for dataset in ("personamem_32k", "dialsim") for model in OTHERS}
-"""Docs/fidelity.md lists these: T1."""
+"""The list of docs/explanation/comem.md: T1."""
 
 
 def held(dataset, model, memory):

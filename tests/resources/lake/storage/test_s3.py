@@ -230,7 +230,7 @@ def test_addresses_with_credentials_or_of_unknown_kinds_are_rejected():
 
 def test_missing_package_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "memflow.resources.lake.storage.obstore_client", None)
-    with pytest.raises(BadSettings, match=r"Install memflow\[object-store\]"):
+    with pytest.raises(BadSettings, match=r"Install memflow-bench\[s3\]"):
         Lake("s3://bucket/without-package")
 
 

@@ -1,0 +1,1 @@
+"""memflow's pipeline and assets of our own, as one Dagster project."""
