@@ -1,7 +1,9 @@
 """MemBench's data sets: its test data and noise, MemDaily, and the sources of generated user graphs."""
 
+import json
+from importlib.resources import files
+
 from memflow.benchmarks.datasets import Dataset, Defect
-from memflow.benchmarks.membench import memdaily_files
 from memflow.benchmarks.origins import Download, github_file
 
 _MEMBENCH = ("import-myself/Membench", "04956796150992cc6fbffef51c53f541376bf0f6")
@@ -17,6 +19,11 @@ _KINDS = (
     "simple",
 )
 """The files of both scenes; participation has three more."""
+_MEMDAILY = ("nuster1128/MemSim", "db9d5d552d6cb1d859f692eb7e6c0fd6d61d3815")
+_MEMDAILY_FILES = json.loads(
+    files("memflow.benchmarks.membench").joinpath("memdaily_files.json").read_text(encoding="utf-8")
+)
+"""The checksum and size of each file of MemDaily."""
 
 DATASETS = (
     *(
@@ -124,6 +131,17 @@ DATASETS = (
             Defect("questions with two equal options", "say the same", 7),
         ),
         partial=True,
-        download=memdaily_files.DOWNLOAD,
+        download=Download(
+            f"https://github.com/{_MEMDAILY[0]}",
+            tuple(
+                github_file(
+                    *_MEMDAILY,
+                    f"data_generation/final_dataset/messages_and_QAs/{name}",
+                    f"memdaily/messages_and_QAs/{name}",
+                    *known,
+                )
+                for name, known in _MEMDAILY_FILES.items()
+            ),
+        ),
     ),
 )
