@@ -24,6 +24,8 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
+    from memflow.resources.endpoints.hosted_models import hosted_models
+
     settings = front_of(ctx).load()
     rows = [_row(settings, name, model) for name, model in settings.models.items()]
     shown = [
@@ -41,6 +43,10 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
             "\nPrices are per million tokens of prompts and of answers. [models.NAME] in memflow.toml adds a model."
         ),
         note(
+            "`--model` also takes these hosted models, with the provider's key in the environment: "
+            f"{', '.join(hosted_models(settings.hosted_models))}."
+        ),
+        note(
             "`memflow models check NAME` sends small requests to an endpoint, and prints the profile that fits."
         ),
     )
@@ -56,6 +62,7 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
     roles += [f"judge of {domain}" for domain in settings.judges if name in settings.judges_of(domain)]
     assistants = [each for each in settings.assistants if each.endswith(f"@{name}")]
     scripted = model.kind == "scripted"
+    prices = settings.prices_of(name)
     return {
         "model": name,
         "served as": "" if scripted else model.served_as,
@@ -63,8 +70,8 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
         "roles": [*roles, *assistants],
         "preset": "" if scripted else model.preset,
         "changed fields": sorted(changed_fields(model.profile, model.preset)),
-        "price_in": model.price_in,
-        "price_out": model.price_out,
+        "price_in": prices and prices.prompt,
+        "price_out": prices and prices.completion,
         "profile": {} if scripted else model.profile.model_dump(mode="json", exclude_defaults=True),
     }
 
