@@ -37,7 +37,7 @@ def plan(
     selection: Selection,
     latency: LatencyOption = 1.0,
     force: ForceOption = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
@@ -120,7 +120,7 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
     from memflow.resources.endpoints.hosted_models import find_hosted
 
     playing = dict.fromkeys(settings.role_models())
-    listed = {name: find_hosted(settings.model(name).served_as, settings.hosted_models) for name in playing}
+    listed = {name: find_hosted(settings.model(name).model, settings.hosted_models) for name in playing}
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
         f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",
@@ -166,13 +166,13 @@ def _table(
         costs = [cost_text(row["cost"], row["known_cost"]), cost_text(row["most_cost"], 0)]
         shown.append([*names, *(row[name] for name in NUMBERS), duration(times[0]) if times else "", *costs])
     numbers = ("calls", "prompt", "answers", "at most", "time", "cost", "cost at most")
-    return table(title, (*by, *numbers), shown, right=numbers)
+    return table((*by, *numbers), shown, title)
 
 
 def _notes(
     planned: "Forecast", unpriced: Sequence[str], assumptions: Sequence[str]
 ) -> Iterator[RenderableType]:
-    """Yield what the forecast leaves out, what fails or is missing, and what it assumes."""
+    """Yield notes on a forecast: omitted steps, errors, missing data, and assumptions."""
     for domain, left_out in planned.left_out.items():
         yield Text(f"\n{domain} is a sample {left_out}.")
     for domain, count in planned.annotated.items():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.options import option
+from memflow.cli.output import Format, FormatOption, answer, note, table_of
 from memflow.cli.required_checks import servers_with_own_models
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
 
 
 By = StrEnum("By", ("run", "stage", "role", "domain", "assistant", "model", "prompt"))
-ByOption = Annotated[
-    list[By] | None, typer.Option("--by", help="Group by this; may be repeated. [stage, role, model]")
-]
-RunOption = Annotated[str | None, typer.Option("--run", metavar="ID", help="Show one run alone.")]
-
 SUMS = {
     "calls": "requests",
     "cache_hits": "cache_hits",
@@ -35,12 +31,16 @@ SUMS = {
     "seconds": "latency_s",
 }
 """The columns, and the attributes of the ledger's usage that they sum."""
-NUMBERS = (*SUMS, "cost")
-TOTALS = (*NUMBERS, "known_cost")
+TOTALS = (*SUMS, "cost", "known_cost")
 
 
 def usage(
-    ctx: typer.Context, by: ByOption = None, run: RunOption = None, form: FormatOption = Format.text
+    ctx: typer.Context,
+    by: Annotated[
+        list[By] | None, typer.Option("--by", help="Group by this; may be repeated. [stage, role, model]")
+    ] = None,
+    run: Annotated[str | None, option("--run", "Show one run alone.", metavar="ID")] = None,
+    form: FormatOption = Format.table,
 ) -> None:
     """Show the usage of the models: calls, cache hits, failures, tokens, cut answers, seconds and cost.
 
@@ -60,25 +60,19 @@ def usage(
             f"the ledger has no requests of the run {run!r}. List the runs with `memflow show usage --by run`."
         )
     total: dict[str, Any] = {name: known_sum(row[name] for row in rows) for name in TOTALS}
-    ends = dict(zip(chosen, ["total", *("" for _ in chosen[1:])], strict=True))
-    shown = [
-        [*(row[name] for name in (*chosen, *NUMBERS[:-1])), cost_text(row["cost"], row["known_cost"])]
-        for row in (*rows, {**ends, **total})
-    ]
-    labels = [name.replace("_", " ") for name in NUMBERS]
+    columns = {name.replace("_", " "): name for name in (*chosen, *SUMS)}
     not_counted = servers_with_own_models(settings)
     answer(
         form,
         {"usage": rows, "total": total, "not_counted": not_counted},
-        table(
+        table_of(
+            [*rows, {chosen[0]: "total", **total}],
+            {**columns, "cost": lambda row: cost_text(row["cost"], row["known_cost"])},
             "Usage" if run is None else f"Usage of run {run}",
-            (*chosen, *labels),
-            shown,
-            right=labels,
-            optional=("failures", "cache hits", "cached prompt tokens", "reasoning tokens", "cut"),
         ),
         note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
         *(note(f"{name}: {OWN_MODELS}") for name in not_counted),
+        rows=rows,
     )
 
 
@@ -95,7 +89,8 @@ def _rows(
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for line in ledger.usage(by_model, runs=None if run is None else [run]):
         names = tuple(line.by[name] for name in by)
-        row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **dict.fromkeys(TOTALS, 0)})
+        zeros = dict.fromkeys(TOTALS, 0)
+        row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **zeros})
         for name, attribute in SUMS.items():
             row[name] += getattr(line, attribute)
         of_line = cost(line, settings.prices_of(line.by["model"]))

@@ -204,7 +204,7 @@ class Settings(SettingsFields):
             return next((one.prices for one in hosted), None)
         if model.kind == "scripted" or {"price_in", "price_out"} & model.model_fields_set:
             return Prices(model.price_in, model.price_out, model.price_cached)
-        return listed_prices(model.served_as, model.url, self.hosted_models)
+        return listed_prices(model.model, model.url, self.hosted_models)
 
     def model(self, name: str) -> Model:
         """Return a model by name. Raises BadSettings for an unknown name, with the known names."""
