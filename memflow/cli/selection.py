@@ -63,7 +63,7 @@ def select(
         )
     for domain in domains or ():
         configured.domain(domain)  # before other options are checked
-    over = model_settings("scripted" if demo else model, url, preset, judge)
+    over = model_settings(configured, "scripted" if demo else model, url, preset, judge)
     if judge_of_options := over.get("roles", {}).get("judge"):  # also instead of the judges of single domains
         over["judges"] = dict.fromkeys(configured.judges, judge_of_options)
     if embedder or embedder_url:
