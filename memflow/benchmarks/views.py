@@ -121,8 +121,10 @@ Part = Heading | Note | Table
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a view: `data` for programs, `parts` for people, and `records` as the rows of a CSV file, by default
-    those of the tables."""
+    """The result of a view: `data` for programs, `parts` for people, and `records` as the rows of a CSV file.
+
+    Without `records`, a CSV file has the rows of the tables.
+    """
 
     data: Mapping[str, Any]
     parts: Sequence[Part]

@@ -5,7 +5,7 @@ from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 from memflow.cli.moments import as_of_option
 
@@ -21,16 +21,18 @@ class CommandReference(NamedTuple):
 
 
 class PlainOptions:
-    """A command whose help shows no type of a flag, and N for a number."""
+    """A command whose help shows no type of a flag or an argument, and N for a number."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
         parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
-        for option in parameters:
-            if option.metavar is None and getattr(option, "is_flag", False):
-                option.metavar = ""
-            elif option.metavar is None and option.display_type(ctx).startswith(("<int", "<float")):
-                option.metavar = "N"
+        for parameter in parameters:
+            if isinstance(parameter, TyperArgument):
+                parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+            elif parameter.metavar is None and parameter.is_flag:
+                parameter.metavar = ""
+            elif parameter.metavar is None and parameter.display_type(ctx).startswith(("<int", "<float")):
+                parameter.metavar = "N"
         return parameters
 
 

@@ -34,7 +34,7 @@ LEAST_TEXT = 24
 GAP = 2
 """Characters between two columns."""
 NUMBER = re.compile(
-    r"(none|not measured|unknown|[-+±<~]? ?[\d.,]+)( ?(%|of|–|[-+/x±\[\](]+ ?|[\d.,]+|[)\]]))*"
+    r"(none|not measured|unknown|[-+±<~]? ?[\d.,]+(e[-+]?\d+)?)( ?(%|of|–|[-+/x±\[\](]+ ?|[\d.,]+|[)\]]))*"
 )
 """The text of a cell with a number: a value, a share, a count of a total, or an interval."""
 LATEX = {
@@ -140,7 +140,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = ""
 
 
 def table_of(
-    rows: Iterable[Any], columns: Mapping[str, Column] | Sequence[str] = (), title: str = ""
+    rows: Iterable[Any], columns: Mapping[str, Any] | Sequence[str] = (), title: str = ""
 ) -> FittedTable:
     """Return a printable table of records. `columns` declares the value of each column; the default is all keys."""
     records = [*rows]
