@@ -18,6 +18,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.chat.replacements import replacements
 from memflow.entry_points import MEMORIES, installed, is_ours
 from memflow.fingerprint import digest
+from memflow.memories.main_code import MAIN, main_code
 from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
@@ -325,7 +326,9 @@ class Fingerprints:
             bases = [base for base in memory.system.memory.__mro__ if issubclass(base, Memory)]
             # A base of memflow's own is covered as an import.
             outside = {base.__module__ for base in bases if not base.__module__.startswith("memflow.")}
-            roots |= {_plugin(module) for module in {bases[0].__module__, *outside}}
+            roots |= {_plugin(module) for module in {bases[0].__module__, *outside} - {MAIN}}
+            if (of_main := main_code(memory.system.memory)) is not None:
+                roots |= of_main.modules
         return self.code.digest(roots)
 
     def _with_prompts(self, roles: tuple[str, ...], prompts: list[Any], names: tuple[str, ...] = ()) -> str:

@@ -176,9 +176,9 @@ class RayNodes:
 
 
 def documented_commands() -> dict[str, str]:
-    """Return the commands of docs/how-to/cluster.md that start the nodes, by node."""
-    text = (ROOT / "docs" / "how-to" / "cluster.md").read_text(encoding="utf-8").replace("\\\n", " ")
+    """Return the commands of docs/how-to/deploy.md that start the nodes, by node."""
+    text = (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8").replace("\\\n", " ")
     found = [line for line in text.splitlines() if line.startswith("ray start")]
     if len(found) != 2:
-        raise RuntimeError("docs/how-to/cluster.md does not have two lines that begin with `ray start`.")
+        raise RuntimeError("docs/how-to/deploy.md does not have two lines that begin with `ray start`.")
     return {"head" if "--head" in line else "second": line for line in found}

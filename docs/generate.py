@@ -44,7 +44,16 @@ def on_files(files: Files, config: Any) -> Files:
     """Add the generated pages to the site and return all its files (called by MkDocs)."""
     for name, page in PAGES.items():
         files.append(File.generated(config, f"reference/{name}.md", content=page()))
+    files.append(File.generated(config, "index.md", content=home()))
     return files
+
+
+def home() -> str:
+    """Return README.md as the first page: links into docs/ are relative, other files of the repository are no links."""
+    text = (
+        Path(__file__).parents[1].joinpath("README.md").read_text(encoding="utf-8").replace("](docs/", "](")
+    )
+    return re.sub(r"(?<!!)\[([^]]+)\]\([A-Z]+\.md\)", r"\1", text)
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:

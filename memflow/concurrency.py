@@ -1,8 +1,9 @@
 """Concurrent work over many items, with a bounded number of tasks."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -27,3 +28,13 @@ async def gather_bounded(work: Callable[[T], Awaitable[R]], items: Sequence[T], 
         for task in tasks:
             task.cancel()
     return [found[at] for at in range(len(items))]
+
+
+def run_coroutine(work: Coroutine[Any, Any, T]) -> T:
+    """Run a coroutine on an event loop of its own and return its result, also where a loop runs, as in a notebook."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(asyncio.run, work).result()

@@ -3,10 +3,14 @@
 An entry point is imported at its first use, so that a list of names costs no import of the code.
 """
 
+import sys
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
 
 from memflow.errors import BadSettings
+
+PACKAGE = Path(__file__).parent
 
 BENCHMARKS, MEMORIES, METRICS = "memflow.benchmarks", "memflow.memories", "memflow.metrics"
 """The groups. An entry point of BENCHMARKS names a `BenchmarkSpec`; of MEMORIES, a class or a `System`; of METRICS, a
@@ -19,15 +23,30 @@ OURS = "memflow-bench"
 def installed(group: str) -> tuple[EntryPoint, ...]:
     """Return the entry points of a group without duplicates, memflow's own first, and then by name.
 
-    Raises BadSettings if memflow's own are not registered.
+    Raises BadSettings if memflow's own are not registered, or if the package is mixed with another of the same name.
     """
+    require_own_package(PACKAGE)
     points = {(point.name, point.value, distribution(point)): point for point in entry_points(group=group)}
     if not any(is_ours(point) for point in points.values()):
         raise BadSettings(
-            f"memflow's own entry points of {group} are not registered: the installed metadata of memflow is "
-            "missing or older than the code. Reinstall memflow with `pip install -e .` in the repository."
+            f"memflow's own entry points of {group} are not registered: the installed metadata of {OURS} is missing, "
+            f"older than the code, or that of another Python than {sys.executable}. Reinstall it with this Python: "
+            f"`pip install --force-reinstall {OURS}`, or `pip install -e .` in the repository."
         )
     return tuple(sorted(points.values(), key=lambda point: (not is_ours(point), point.name)))
+
+
+def require_own_package(package: Path) -> None:
+    """Raise BadSettings if another project's package `memflow` replaced or removed files of this one."""
+    others = [
+        path.name.removesuffix(".dist-info") for path in package.parent.glob("memflow-[0-9]*.dist-info")
+    ]
+    if others or not (package / "__init__.py").is_file():
+        what = f"has files of {', '.join(others)}, another project" if others else "lacks files of memflow"
+        raise BadSettings(
+            f"{package} {what}. Remove both packages and install this one again: pip uninstall -y memflow {OURS}; "
+            f"pip install {OURS}"
+        )
 
 
 def distribution(point: EntryPoint) -> str:

@@ -21,15 +21,17 @@
     ├── ServerFailed          a memory server failed at one request
     ├── ServerDown            a memory server cannot be started or reached
     ├── DownloadFailed        a published file cannot be downloaded, verified or unpacked
-    ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
     ├── StoreFailed           a store cannot be used: its disk is full, or its server cannot be reached
+    ├── EvaluationFailed      runs of an evaluation failed
     ├── Interrupted           the user ended the run
     └── EventLogError         Dagster's event log cannot be opened
 
 A message states what happened, which item, and what to do. An error of a single item (one user, one probe) becomes a
 row with the message in `reason`.
 """
+
+from typing import Any
 
 
 class MemflowError(Exception):
@@ -162,16 +164,20 @@ class ServerDown(MemflowError):
     """The exception for a memory server that cannot be started or reached, also after a restart. The step ends."""
 
 
-class TrainingFailed(MemflowError):
-    """The exception for a training job that produced no adapter."""
-
-
 class StoreBusy(MemflowError):
     """The exception for a store that another process locked for too long."""
 
 
 class StoreFailed(MemflowError):
     """The exception for a store that cannot be used: its disk is full, or its server cannot be reached."""
+
+
+class EvaluationFailed(MemflowError):
+    """The exception for an evaluation with failed runs. `results` has the results of the other runs."""
+
+    def __init__(self, message: str, results: Any) -> None:
+        super().__init__(message)
+        self.results = results
 
 
 class Interrupted(MemflowError):

@@ -9,13 +9,13 @@ from memflow.errors import ServerDown, ServerFailed
 from memflow.memories.server.fake import FakeServer, StoredItem
 from memflow.memories.server.protocol import (
     Capabilities,
-    Exported,
-    Found,
+    ExportAnswer,
     Hello,
+    ReadAnswer,
     SentMessage,
     WireItem,
+    WriteAnswer,
     WriteFailure,
-    Written,
 )
 
 EVERYTHING = Capabilities(
@@ -89,12 +89,12 @@ class FaultyServer(FakeServer):
         self.late.pop(space, None)
         self._count_spaces()
 
-    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
-        number, stored = self._count("write", space), self.stored(space)
+    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
+        number, stored = self._count("write", space), self.items_of(space)
         self._fail("write", number, self.faults.fail_write)
         if number == self.faults.lose_write:
             lost = WriteFailure(why="not stored", sources=tuple(message.id for message in messages))
-            return Written(failures=(lost,))
+            return WriteAnswer(failures=(lost,))
         if self.faults.lazy_index:
             self.late[space] = list(stored)
         written = await super().write(space, write, messages)
@@ -109,9 +109,9 @@ class FaultyServer(FakeServer):
 
     async def read(
         self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
-    ) -> Found:
+    ) -> ReadAnswer:
         self._fail("read", self._count("read", space), self.faults.fail_read)
-        stored = self.stored(space)
+        stored = self.items_of(space)
         self.spaces[space] = self.late.pop(space, stored)
         if self.faults.leak:
             self.spaces[space] = [each for items in [*self.spaces.values()] for each in items]
@@ -122,16 +122,16 @@ class FaultyServer(FakeServer):
         items = sorted(found.items, key=lambda item: -self.uses[f"{space} {item.id}"])[:k]
         if self.faults.writes_on_read:
             self.uses.update(f"{space} {item.id}" for item in items)
-        return Found(items=self._sent(items))
+        return ReadAnswer(items=self._sent(items))
 
-    async def export(self, space: str) -> Exported:
+    async def export(self, space: str) -> ExportAnswer:
         self._fail("export", self._count("export", space), self.faults.fail_export)
-        return Exported(items=self._sent((await super().export(space)).items))
+        return ExportAnswer(items=self._sent((await super().export(space)).items))
 
     async def fork(self, space: str, to: str) -> None:
         self._count("fork", to)
         await super().fork(space, to)
-        for each in self.stored(to):
+        for each in self.items_of(to):
             self.uses[f"{to} {each.item.id}"] = self.uses[f"{space} {each.item.id}"]
         self._count_spaces()
 

@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from memflow.memories.server.protocol import Exported, Found, Hello, Written
+from memflow.memories.server.protocol import ExportAnswer, Hello, ReadAnswer, WriteAnswer
 
 SERVERS = Path(__file__).parents[1] / "examples" / "memory_servers"
-ANSWERS = {"hello": Hello, "write": Written, "read": Found, "export": Exported}
+ANSWERS = {"hello": Hello, "write": WriteAnswer, "read": ReadAnswer, "export": ExportAnswer}
 
 Answer = dict[str, Any]
 

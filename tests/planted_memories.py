@@ -12,7 +12,7 @@ from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Bm25
-from memflow.memories.server.protocol import Found, SentMessage, Written
+from memflow.memories.server.protocol import ReadAnswer, SentMessage, WriteAnswer
 from memflow.words import search_words
 
 SAID: list[Message] = []
@@ -202,7 +202,7 @@ class PlantedServer(FaultyServer):
 
     fault: str = ""
 
-    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         if self.fault == "fails":
             self.faults = Faults(fail_write=self.counts["write"] + 1)
         if self.fault == "drops" and write > 20:
@@ -213,9 +213,9 @@ class PlantedServer(FaultyServer):
             messages = [message.model_copy(update={"text": message.text[:40]}) for message in messages]
         return await super().write(space, write, messages)
 
-    async def read(self, space: str, query: str, k: int, **more: Any) -> Found:
+    async def read(self, space: str, query: str, k: int, **more: Any) -> ReadAnswer:
         if self.fault == "deaf" and len(query.split()) > 12:
-            return Found()
+            return ReadAnswer()
         return await super().read(space, query, min(k, 10) if self.fault == "cap" else k, **more)
 
     def item_of(self, message: SentMessage, write: int, number: int) -> Any:

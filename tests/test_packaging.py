@@ -1,6 +1,9 @@
 """Packaging files: consistent locks, version and image dependencies."""
 
+import json
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -47,3 +50,30 @@ def test_changelog_begins_with_the_current_version() -> None:
 
 def test_memflow_package_contains_the_py_typed_marker() -> None:
     assert (ROOT / "memflow" / "py.typed").exists()
+
+
+MODULES = """
+import json, sys
+from pathlib import Path
+from importlib import import_module
+import memflow.assets.definitions
+from memflow.cli import COMMANDS
+for command in COMMANDS.values():
+    import_module(command.path.partition(":")[0])
+files = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
+root = Path(files["memflow"]).parents[1].resolve()
+print(json.dumps({
+    name: str(Path(file).resolve()) for name, file in files.items()
+    if file and Path(file).resolve().is_relative_to(root) and ".venv" not in Path(file).parts
+}))
+"""
+
+
+def test_every_module_has_one_name_below_memflow() -> None:
+    """In the repository's root, `assets` and `resources` could be imported as well: their folders are there."""
+    done = subprocess.run(
+        [sys.executable, "-c", MODULES], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = json.loads(done.stdout)
+    assert len(files) > 300 and len(set(files.values())) == len(files)
+    assert {name.partition(".")[0] for name in files} == {"memflow"}

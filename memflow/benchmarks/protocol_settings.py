@@ -121,7 +121,7 @@ class EmbeddingModel:
 
 @dataclass(frozen=True)
 class PromptText:
-    """The wording of prompts. Only the user's prompt files can replace prompts (docs/how-to/prompts.md)."""
+    """The wording of prompts. Only the user's prompt files can replace prompts (docs/how-to/extend.md)."""
 
     prompts: tuple[str, ...]
     """Stems of prompts of the benchmark."""

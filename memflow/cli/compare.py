@@ -12,7 +12,7 @@ import typer
 from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Sheet, SheetOption, answer_rows
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 from memflow.labels import meta_label
@@ -41,10 +41,7 @@ def compare(
         list[str] | None,
         typer.Option("--metric", metavar="NAME", help="By slice under this metric; may be repeated."),
     ] = None,
-    slices: Annotated[
-        list[str] | None, typer.Option("--slice", metavar="NAME", help="Only this slice; may be repeated.")
-    ] = None,
-    form: SheetOption = Sheet.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Compare assistants by the probes that both have a value of.
 
@@ -67,13 +64,10 @@ def compare(
         )
     compared = []
     for stored in read_operands(lake, parsed, domain):
-        of_domain = _compared(settings, lake, stored)
+        of_domain = compare_domain(settings, lake, stored)
         check_names("", "compared metric", metric, {row.metric for row in of_domain.rows})
-        check_names("", "slice", slices, {row.slice for row in of_domain.rows})
         rows = [row for row in of_domain.rows if row.metric in (metric or [row.metric])]
-        compared.append(
-            replace(of_domain, rows=[row for row in rows if row.slice in (slices or [row.slice])])
-        )
+        compared.append(replace(of_domain, rows=rows))
     label = meta_label(source.meta for of_domain in compared for _, source, _ in of_domain.operands)
     data: list[dict[str, Any]] = [
         {
@@ -93,16 +87,16 @@ def compare(
         for of_domain in compared
     ]
     sheet = [row for of_domain in data for row in of_domain["comparisons"]]
-    answer_rows(
+    answer(
         form,
         {"label": label, "domains": data},
-        sheet,
         *(part for of_domain in compared for part in comparison_parts(of_domain, metric)),
         *label_note(label, "these differences show that the pipeline works; they measure no model."),
+        rows=sheet,
     )
 
 
-def _compared(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> "DomainComparison":
+def compare_domain(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") -> "DomainComparison":
     """Return the comparison of the first operand with each of the others in one domain."""
     from memflow.benchmarks import registry
     from memflow.cli.comparison_text import DomainComparison
@@ -139,6 +133,6 @@ def _compared(settings: "Settings", lake: "Lake", stored: "Sequence[Stored]") ->
         for row in with_pair_health(pairs, health)
     ]
     # P values are adjusted over the pairs in the slice `all`, and over all other slices.
-    rows = comparisons.adjusted(rows, lambda row: (row.metric, row.slice == ALL))
+    rows = comparisons.adjust_families(rows, lambda row: (row.metric, row.slice == ALL))
     scores = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
     return DomainComparison(title, stored, with_difference_noise(rows, scores), changed)

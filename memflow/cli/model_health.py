@@ -1,6 +1,5 @@
 """The checks of `memflow doctor` on chat models and the embedder."""
 
-import asyncio
 import shlex
 import shutil
 from importlib import metadata
@@ -58,17 +57,11 @@ def embedder_finding(settings: "Settings") -> Finding:
 
 def _served(url: str, model: str, key_variable: str, profile: "Profile") -> str:
     """Return the model and the address that serves it. Raises BadSettings if its list of models lacks the model."""
-    from memflow.resources.endpoints.endpoint import Endpoint
-    from memflow.resources.endpoints.model_list import read_model_names
+    from memflow.resources.endpoints.addresses import display_address
+    from memflow.resources.endpoints.model_list import served_models
 
-    endpoint = Endpoint(url, key_variable, profile, timeout=PATIENCE, tries=1)
-
-    async def names() -> list[str]:
-        async with endpoint:
-            return await endpoint.get("/models", read_model_names)
-
-    known = asyncio.run(names())
+    known = served_models(url, key_variable, profile, PATIENCE)
     if model not in known:
         shown = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
-        raise BadSettings(f"{endpoint.address} serves {shown or 'no model'}, but not {model!r}")
-    return f"{model} at {endpoint.address}"
+        raise BadSettings(f"{display_address(url)} serves {shown or 'no model'}, but not {model!r}")
+    return f"{model} at {display_address(url)}"

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.padding import Padding
 
 from memflow.cli.evidence import metric_name
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, note, records_table
+from memflow.cli.import_paths import assistant_name
+from memflow.cli.options import argument, option
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, inset, note, table_of
 from memflow.cli.stored_names import assistants_of, check_names
+from memflow.cli.tables import Column
 from memflow.errors import BadInput
+from memflow.scoring.judges import STANDARD
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
@@ -26,20 +29,14 @@ LONGEST = 60
 
 def probe(
     ctx: typer.Context,
-    probe_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The probe, as `memflow show verdicts` names it.")
-    ],
+    probe_id: Annotated[str, argument("ID", "The probe, as `memflow show verdicts` names it.")],
     assistant: Annotated[
-        str | None,
-        typer.Option("--assistant", metavar="NAME", help="The reply of this assistant in full."),
+        str | None, option("--assistant", "The reply of this assistant in full.", parser=assistant_name)
     ] = None,
     domain: Annotated[
-        str | None,
-        typer.Option(
-            "--domain", metavar="NAME", help="The domain; needed where several have a probe of that id."
-        ),
+        str | None, option("--domain", "The domain; needed where several have a probe of that id.")
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Show one probe in full: question, options, gold, recalled entries, prompt, reply and verdicts.
 
@@ -52,7 +49,7 @@ def probe(
     assistants = assistants_of(lake, "answer.replies", asked.domain)
     check_names(asked.domain, "assistant with answers", assistant and [assistant], assistants)
     with SqlLedger(settings.ledger_url) as ledger:
-        answered = [_answered(lake, ledger, asked, name) for name in assistants if assistant in (None, name)]
+        answered = [answer_of(lake, ledger, asked, name) for name in assistants if assistant in (None, name)]
     parts = _whole(answered[0]) if len(answered) == 1 else _replies(answered)
     answer(form, {"probe": asdict(asked), "answered": answered}, *_question(asked), *parts)
 
@@ -80,7 +77,7 @@ def find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     return matching[0]
 
 
-def _answered(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
+def answer_of(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
     """Return one assistant's recalled entries, prompt, reply and verdicts for a probe."""
     where = f"{asked.domain}/{assistant}"
     reply = next((row for row in lake.read("answer.replies", where) if row.probe_id == asked.probe_id), None)
@@ -114,13 +111,13 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
         f"{asked.metric}{category}"
     )
     yield heading("Question")
-    yield _inset(asked.question)
-    for number, option in enumerate(asked.options, 1):
+    yield inset(asked.question)
+    for number, choice in enumerate(asked.options, 1):
         gold = asked.gold == str(number)
-        yield _inset(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else "")
+        yield inset(f"{number}. {choice}{'   (gold)' if gold else ''}", "green" if gold else "")
     if not asked.options:
         yield heading("Gold")
-        yield _inset(asked.gold)
+        yield inset(asked.gold)
     if asked.variables:
         yield note(f"\nDepends on the states {', '.join(asked.variables)}.")
     if asked.evidence:
@@ -134,23 +131,19 @@ def _replies(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
     if not answered:
         yield note("\nNo assistant was asked yet.")
         return
-    rows = []
-    for of_assistant in answered:
-        reply = of_assistant["reply"] or {}
-        text = reply.get("parsed") or reply.get("text") or reply.get("reason") or "not asked"
-        verdicts = [row for row in of_assistant["verdicts"] if row["variant"] == "standard"]
-        rows.append(
-            {
-                "assistant": of_assistant["assistant"],
-                "recalled": len(of_assistant["recalled"]),
-                "prompt tokens": reply.get("prompt_tokens"),
-                "reply": cut(text, LONGEST),
-                "verdicts": ", ".join(f"{row['metric']} {cell(row['value']) or 'none'}" for row in verdicts),
-            }
-        )
     yield heading("Replies")
-    yield records_table(rows, right=("recalled", "prompt tokens"))
+    yield table_of(answered, COLUMNS)
     yield note("\n--assistant NAME shows one reply in full.")
+
+
+def _reply(row: dict[str, Any]) -> str:
+    reply = row["reply"] or {}
+    return cut(reply.get("parsed") or reply.get("text") or reply.get("reason") or "not asked", LONGEST)
+
+
+def _verdicts(row: dict[str, Any]) -> str:
+    verdicts = (verdict for verdict in row["verdicts"] if verdict["variant"] == STANDARD)
+    return ", ".join(f"{verdict['metric']} {cell(verdict['value']) or 'none'}" for verdict in verdicts)
 
 
 def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
@@ -165,10 +158,10 @@ def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
     if not answered["messages"]:
         yield note("  not in this ledger")
     for message in answered["messages"]:
-        yield _inset(f"[{message['role']}]", "cyan")
-        yield _inset(message["content"])
+        yield inset(f"[{message['role']}]", "cyan")
+        yield inset(message["content"])
     yield heading("Reply" + _tokens(reply["completion_tokens"]))
-    yield _inset(reply["text"] or "none")
+    yield inset(reply["text"] or "none")
     if reply["parsed"] != reply["text"]:
         attempts = f" ({reply['attempts']} attempts)" if reply["attempts"] > 1 else ""
         yield note(f"  read as: {reply['parsed'] or 'nothing'}{attempts}")
@@ -177,13 +170,13 @@ def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
     yield heading("Verdicts")
     for row in answered["verdicts"]:
         value = cell(row["value"]) if row["value"] is not None else f"none: {row['reason']}"
-        yield _inset(f"{metric_name(row['metric'], row['variant'])}: {value}")
+        yield inset(f"{metric_name(row['metric'], row['variant'])}: {value}")
     if not answered["verdicts"]:
         yield note("  none yet")
 
 
 def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator[RenderableType]:
-    from memflow.memories.server.mirror import unstored
+    from memflow.memories.server.mirror import is_unstored
 
     injected, dropped = reply["injected_tokens"], reply["dropped_tokens"]
     left_out = f", {dropped:,} left out" if dropped else ""
@@ -192,22 +185,29 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
     yield heading(f"Recalled: {len(recalled)} entries, {injected:,} tokens injected (estimated){left_out}")
     for entry in recalled:
         if entry["text"] is None:
-            why = "the memory server does not export it" if unstored(entry["entry_id"]) else "no such entry"
+            why = (
+                "the memory server does not export it" if is_unstored(entry["entry_id"]) else "no such entry"
+            )
             yield note(f"  {entry['entry_id']}: {why}")
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"
         sources = f", from {', '.join(entry['sources'])}" if entry["sources"] else ""
-        yield _inset(
+        yield inset(
             f"{entry['entry_id']}, {entry['kind']}, sequence number {entry['since']}{until}{sources}", "dim"
         )
-        yield _inset(entry["text"])
+        yield inset(entry["text"])
     for reason in reply["recall_failures"]:
-        yield _inset(f"left out: {reason}", "red")
-
-
-def _inset(text: str, style: str = "") -> RenderableType:
-    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
+        yield inset(f"left out: {reason}", "red")
 
 
 def _tokens(count: int | None) -> str:
     return "" if count is None else f": {count:,} tokens"
+
+
+COLUMNS: dict[str, Column] = {
+    "assistant": "assistant",
+    "recalled": lambda row: len(row["recalled"]),
+    "prompt tokens": lambda row: (row["reply"] or {}).get("prompt_tokens"),
+    "reply": _reply,
+    "verdicts": _verdicts,
+}

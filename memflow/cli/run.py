@@ -8,13 +8,17 @@ import os
 import signal
 from dataclasses import replace
 from functools import partial
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import front_of
+from memflow.cli.front import Front, front_of
 from memflow.cli.output import Format, FormatOption, answer, message
 from memflow.cli.selection import Selection, with_selection
+
+if TYPE_CHECKING:
+    from memflow.cli.pipeline import Silent
+    from memflow.cli.planned_runs import Outcome
 
 COLLECTION_THRESHOLDS = (20_000, 5, 2)
 """Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. 200,000
@@ -65,32 +69,22 @@ def return_freed_memory() -> None:
     limit_free_memory()
 
 
-@partial(with_selection, prepare=return_freed_memory)
-def run(
-    ctx: typer.Context,
+def run_selection(
+    front: Front,
     selection: Selection,
-    budget: CostOption = None,
-    parallel: ParallelOption = 0,
-    force: ForceOption = False,
-    unchecked: UncheckedOption = False,
-    format: FormatOption = Format.text,
-) -> None:
-    """Generate, play, answer and score the selected domains and assistants, through Dagster.
+    watcher: "Silent",
+    budget: float | None = None,
+    parallel: int = 0,
+    force: bool = False,
+    unchecked: bool = False,
+) -> "tuple[Selection, Outcome]":
+    """Materialize the selected partitions. Return the selection with the settings of the run, and the outcome.
 
-    Partitions that are up to date are skipped. Answered requests are never sent twice, so an interrupted run continues
-    from its last answered request.
-
-    The exit code is 1 if a run failed, and 3 if a memory is faulty, so that it is not measured.
+    The command `memflow run` and `memflow.evaluate` both call this function.
     """
-    gc.set_threshold(*COLLECTION_THRESHOLDS)
-    # As Ctrl-C: started servers end, and runs are recorded as failed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    # Imported after the selection, so that a misspelled name fails fast.
     from memflow.cli.pipeline import run_pipeline
     from memflow.cli.planned_runs import RunRequest
-    from memflow.cli.progress import ProgressWatcher
     from memflow.cli.required_checks import run_required_checks, skip_checks
-    from memflow.cli.summary import Summary
     from memflow.resources.process import allow_open_files
     from memflow.resources.runs.added_partitions import add_partitions
 
@@ -107,11 +101,40 @@ def run(
             f"raise the limit (`ulimit -n {needed}`), or lower `concurrency` of the models or --parallel."
         )
     request = RunRequest(selection.domains, selection.assistants, force, at_once)
-    add_partitions(front_of(ctx).load(), settings, selection.domains, selection.assistants)
+    add_partitions(front.load(), settings, selection.domains, selection.assistants)
+    run_required_checks(selection, force, spending)
+    return selection, run_pipeline(settings, request, watcher, spending)
+
+
+@partial(with_selection, prepare=return_freed_memory)
+def run(
+    ctx: typer.Context,
+    selection: Selection,
+    budget: CostOption = None,
+    parallel: ParallelOption = 0,
+    force: ForceOption = False,
+    unchecked: UncheckedOption = False,
+    format: FormatOption = Format.table,
+) -> None:
+    """Generate, play, answer and score the selected domains and assistants, through Dagster.
+
+    Partitions that are up to date are skipped. Answered requests are never sent twice, so an interrupted run continues
+    from its last answered request.
+
+    The exit code is 1 if a run failed, and 3 if a memory is faulty, so that it is not measured.
+    """
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
+    # As Ctrl-C: started servers end, and runs are recorded as failed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    # Imported after the selection, so that a misspelled name fails fast.
+    from memflow.cli.progress import ProgressWatcher
+    from memflow.cli.summary import Summary
+
     try:
-        run_required_checks(selection, force, spending)
         with ProgressWatcher() as watcher:
-            outcome = run_pipeline(settings, request, watcher, spending)
+            selection, outcome = run_selection(
+                front_of(ctx), selection, watcher, budget, parallel, force, unchecked
+            )
     except KeyboardInterrupt:
         message(
             "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from memflow.cli import options
-from memflow.cli.front import front_of
+from memflow.cli.front import Front, front_of
 from memflow.cli.import_paths import assistant_name, own_memories
 from memflow.cli.model_options import embedder_settings, model_settings
 from memflow.errors import BadSettings
@@ -31,7 +31,7 @@ class Selection:
 
 
 def select(
-    ctx: typer.Context,
+    front: Front,
     *,
     domains: options.DomainOption = None,
     memories: options.MemoryOption = None,
@@ -56,7 +56,6 @@ def select(
     """
     from memflow.resources.settings.prompt_folders import activate_prompts
 
-    front = front_of(ctx)
     configured = front.load()
     if demo and (url or model or judge):
         raise BadSettings(
@@ -102,8 +101,8 @@ def with_selection(
     """
     shared = dict(inspect.signature(select).parameters)
     own = dict(inspect.signature(command).parameters)
-    ctx = shared.pop("ctx")
-    del own["ctx"], own["selection"]
+    del shared["front"], own["selection"]
+    ctx = own.pop("ctx")
 
     @wraps(command)
     def selecting(ctx: typer.Context, **given: Any) -> None:
@@ -111,7 +110,7 @@ def with_selection(
             prepare()
         command(
             ctx,
-            selection=select(ctx, **{name: given[name] for name in shared}),
+            selection=select(front_of(ctx), **{name: given[name] for name in shared}),
             **{name: given[name] for name in own},
         )
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from memflow.entry_points import MEMORIES, installed, is_ours, package_of
 from memflow.errors import BadSettings
+from memflow.memories.main_code import MAIN
 from memflow.memories.server.config import ServerConfig
 
 if TYPE_CHECKING:
@@ -117,12 +118,13 @@ def source_files(memory: "type[Memory]") -> tuple[tuple[str, str], ...]:
     """Return (name, text) of each source file of a user memory, for its fingerprint; empty for a shipped system.
 
     For a module in a package, all Python files and prompts of the package are returned; other imports are not followed.
+    main_code.py describes classes of `__main__`.
     """
     from memflow.memories.memory import Memory  # noqa: PLC0415
 
     modules = {base.__module__ for base in memory.__mro__ if issubclass(base, Memory)}
     texts: dict[str, str] = {}
-    for name in sorted(module for module in modules if module.partition(".")[0] != "memflow"):
+    for name in sorted(module for module in modules if module.partition(".")[0] not in ("memflow", MAIN)):
         package = name.rpartition(".")[0]
         if package:
             texts.update(_texts(files(package), f"{package}/"))

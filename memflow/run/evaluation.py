@@ -91,6 +91,7 @@ async def play_episodes(context: StepContext) -> Tables:
 
 
 async def _play_partition(context: StepContext) -> list[PlayedEpisode]:
+    """Play all episodes of the domain with the assistant's memory, and ask due probes early if a run does."""
     domain, benchmark = context.domain, context.benchmark
     memory, assistant = context.memory, context.assistant
     turns = context.rows("utterance.turns")
@@ -274,7 +275,8 @@ async def score_replies(context: StepContext) -> Tables:
 async def attribute_failures(context: StepContext) -> Tables:
     """Attribute each wrong answer to a write, read or utilization failure."""
     probe_keys = _test_probe_keys(context)
-    given = given_messages(context.stream("memory.transcripts"))  # evidence may be in the base of an episode
+    # Evidence may be in the base of an episode.
+    sequences = given_messages(context.stream("memory.transcripts"))
     attributions: dict[str, FailureAttribution] = {}
     for batch in _of_episodes_at_once(probe_keys):
         episodes = {probe.episode_id for probe in batch}
@@ -282,8 +284,8 @@ async def attribute_failures(context: StepContext) -> Tables:
             context.domain.name,
             context.assistant,
             context.memory.system,
-            given=given,
-            said=context.stream("memory.transcripts", episodes=episodes),
+            sequences=sequences,
+            transcript=context.stream("memory.transcripts", episodes=episodes),
             entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
             probes=_read_probes(context, batch),
             replies=context.stream("answer.replies", episodes=episodes),
@@ -315,11 +317,11 @@ async def judge_claims(context: StepContext) -> Tables:
         unknown += [
             replace(claim, reason=NO_CONTENT) for claim in group if claim.episode_id in hidden_episodes
         ]
-        known = [claim for claim in group if claim.episode_id not in hidden_episodes]
-        texts = memory_texts(histories, known, system.memory.bookkeeping_kinds)
+        judged_claims = [claim for claim in group if claim.episode_id not in hidden_episodes]
+        texts = memory_texts(histories, judged_claims, system.memory.bookkeeping_kinds)
         del histories
         claims_by_judge = await asyncio.gather(
-            *(benchmark.judge_claims(domain, known, texts, judge) for judge in judges.values())
+            *(benchmark.judge_claims(domain, judged_claims, texts, judge) for judge in judges.values())
         )
         for name, claims_of_judge in zip(judges, claims_by_judge, strict=True):
             judged[name] += claims_of_judge

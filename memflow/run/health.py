@@ -31,7 +31,7 @@ def traits(context: StepContext, observations: Sequence[EpisodeObservation]) -> 
 
 def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
     """Return the observations of all played episodes."""
-    messages = DomainMessages.of(context.stream("memory.transcripts"))
+    messages = DomainMessages.from_transcript(context.stream("memory.transcripts"))
     probes: dict[str, list[Probe]] = defaultdict(list)
     for probe in context.test_probes():
         probes[probe.episode_id].append(probe)

@@ -25,10 +25,10 @@ async def measure_retrieval(context: StepContext) -> Tables:
         if row.evidence:
             attributions[row.episode_id].append(row)
     probes = {probe.probe_id: probe for probe in context.test_probes()}
-    given = given_messages(context.stream("memory.transcripts")) if attributions else {}
+    sequences = given_messages(context.stream("memory.transcripts")) if attributions else {}
     rows: list[ProbeRetrieval] = []
     for batch in episode_batches(attributions):  # the entries of a batch are in memory and in one index
-        rows += await _measure(context, {name: attributions[name] for name in batch}, probes, given)
+        rows += await _measure(context, {name: attributions[name] for name in batch}, probes, sequences)
     return {"score.retrieval": rows}
 
 
@@ -36,7 +36,7 @@ async def _measure(
     context: StepContext,
     attributions: Mapping[str, Sequence[FailureAttribution]],
     probes: Mapping[str, Probe],
-    given: Mapping[str, int],
+    sequences: Mapping[str, int],
 ) -> list[ProbeRetrieval]:
     """Return the rows of some episodes, in the order of their attributions."""
     flat = [row for of_episode in attributions.values() for row in of_episode]
@@ -46,20 +46,20 @@ async def _measure(
     if not measured:
         return [row for of_probe in rows.values() for row in of_probe]
     ignored = context.memory.system.kinds_without_evidence
-    stored = list(context.stream("memory.indexes", episodes=attributions))
+    index_rows = list(context.stream("memory.indexes", episodes=attributions))
     pasts = episode_histories(
-        stored,
+        index_rows,
         context.stream("memory.transcripts", episodes=attributions),
         [probes[row.probe_id] for row in measured],
     )
     replies = {row.probe_id: row for row in context.stream("answer.replies", episodes=attributions)}
-    entries = await _with_vectors(context, [row for row in stored if row.kind not in ignored])
+    entries = await _with_vectors(context, [row for row in index_rows if row.kind not in ignored])
     queries = [_query(context, probes[row.probe_id]) for row in measured]
     vectors = await (await context.models.embedder()).embed(queries)
     with context.index(entries) as search:
         for row, query, vector in zip(measured, queries, vectors, strict=True):
             probe, past = probes[row.probe_id], pasts[row.episode_id]
-            of_probe = _entries_of(row, probe, past, replies[row.probe_id], given, ignored)
+            of_probe = _entries_of(row, probe, past, replies[row.probe_id], sequences, ignored)
             rankings = _rankings(search, of_probe, past.sequence(probe), query, vector.tolist())
             rows[row.probe_id] = retrieval_rows(of_probe, rankings)
     return [row for of_probe in rows.values() for row in of_probe]
@@ -70,13 +70,13 @@ def _entries_of(
     probe: Probe,
     past: EpisodeHistory,
     reply: Reply,
-    given: Mapping[str, int],
+    sequences: Mapping[str, int],
     ignored: frozenset[str],
 ) -> ProbeEntries:
     at = past.sequence(probe)
     items = {item.entry_id: item for item in past.items if item.kind not in ignored and item.alive(at)}
     recalled = [name for name in dict.fromkeys(reply.recalled) if name in items]
-    return ProbeEntries(row, received_evidence(probe, at, given), items, recalled)
+    return ProbeEntries(row, received_evidence(probe, at, sequences), items, recalled)
 
 
 def _rankings(

@@ -29,8 +29,8 @@ def attribute(
     assistant: str,
     system: System,
     *,
-    given: Mapping[str, int],
-    said: Iterable[TranscriptMessage],
+    sequences: Mapping[str, int],
+    transcript: Iterable[TranscriptMessage],
     entries: Sequence[Entry],
     probes: Iterable[Probe],
     replies: Iterable[Reply],
@@ -38,15 +38,15 @@ def attribute(
 ) -> list[FailureAttribution]:
     """Return the failure attribution of each scored probe (with a verdict under its metric), in the order of `probes`.
 
-    State probes are skipped. `given` are the `given_messages` of all episodes. The other rows are those of the episodes
-    of `probes`.
+    State probes are skipped. `sequences` are the `given_messages` of all episodes. The other rows are those of the
+    episodes of `probes`.
     """
     scored = {probe.probe_id: probe for probe in probes if probe.kind != "state"}
     telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(
         system,
-        episode_histories(entries, said, scored.values()),
-        given,
+        episode_histories(entries, transcript, scored.values()),
+        sequences,
         _sources(telling),
         _servers(entries) if is_server(system.memory) else {},
     )
@@ -113,6 +113,7 @@ def _attribute_probe(
     verdict: Verdict,
     timeline: _MemoryTimeline,
 ) -> FailureAttribution:
+    """Return a probe's row: with the reason if nothing can be attributed, else with its evidence followed."""
     row = FailureAttribution(
         domain=domain,
         assistant=assistant,
@@ -143,6 +144,7 @@ def _attribute_reply(
     verdict: Verdict,
     timeline: _MemoryTimeline,
 ) -> FailureAttribution:
+    """Follow the evidence through the entries and the recall of a reply, and share its loss among the failures."""
     server = timeline.servers.get(probe.episode_id)
     if server is not None and server.sources == "none":
         return replace(row, reason=NO_SOURCES)
@@ -198,19 +200,19 @@ def _servers(entries: Sequence[Entry]) -> dict[str, Capabilities]:
     """Return the capabilities of the memory server by episode."""
     capabilities = {}
     for entry in entries:
-        if entry.kind == SERVER and (can := declared_capabilities(entry.kind, json.loads(entry.meta))):
-            capabilities[entry.episode_id] = can
+        if entry.kind == SERVER and (declared := declared_capabilities(entry.kind, json.loads(entry.meta))):
+            capabilities[entry.episode_id] = declared
     return capabilities
 
 
-def given_messages(said: Iterable[TranscriptMessage]) -> dict[str, int]:
+def given_messages(transcript: Iterable[TranscriptMessage]) -> dict[str, int]:
     """Return the sequence number of each message that the memory received, including messages of a base episode."""
-    return {line.message_id: line.sequence for line in said if line.reason is None}
+    return {line.message_id: line.sequence for line in transcript if line.reason is None}
 
 
-def received_evidence(probe: Probe, asked_at: int, given: Mapping[str, int]) -> frozenset[str]:
+def received_evidence(probe: Probe, asked_at: int, sequences: Mapping[str, int]) -> frozenset[str]:
     """Return the evidence messages of a probe that the memory had received at a sequence number."""
-    return frozenset(message for message in probe.evidence if given.get(message, asked_at) < asked_at)
+    return frozenset(message for message in probe.evidence if sequences.get(message, asked_at) < asked_at)
 
 
 def _sources(entries: Sequence[Entry]) -> dict[tuple[str, str], frozenset[str]]:

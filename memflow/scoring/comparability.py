@@ -13,7 +13,7 @@ from typing import Any
 from memflow.memories.server.config import MEMORY_MODELS
 from memflow.records import Reply, Score
 from memflow.run.recording import IMPORTED
-from memflow.scoring.completeness import INCOMPLETE, joined, truncation_gap
+from memflow.scoring.completeness import INCOMPLETE, join_gaps, truncation_gap
 
 SHARED = "chat"
 """The owner of prompts that every model may receive, the first part of their names."""
@@ -36,7 +36,7 @@ class MeasuredSettings:
     incomplete: str | None = None
 
     @classmethod
-    def of(cls, replies: Sequence[Reply], meta: Mapping[str, str]) -> "MeasuredSettings":
+    def from_replies(cls, replies: Sequence[Reply], meta: Mapping[str, str]) -> "MeasuredSettings":
         """Return the settings that an assistant's replies were computed with; `meta` is the verdicts' metadata."""
         answered = [reply for reply in replies if reply.model is not None]
         tokens = sum(reply.injected_tokens for reply in answered)
@@ -51,7 +51,7 @@ class MeasuredSettings:
             injected_tokens=tokens / len(answered) if answered else None,
             memory_models=meta.get(MEMORY_MODELS),
             imported=meta.get(IMPORTED),
-            incomplete=joined([meta.get(INCOMPLETE), truncation_gap(truncated, len(replies))]),
+            incomplete=join_gaps([meta.get(INCOMPLETE), truncation_gap(truncated, len(replies))]),
         )
 
     def columns(self) -> dict[str, Any]:
@@ -92,17 +92,17 @@ def differing_settings(scores: Sequence[Score]) -> list[str | None]:
     A result is text such as `k 5, others 10`. A setting that a memory does not have (k of `full`, the budget of `rag`)
     is not compared. Models whose requests are not counted are named in their rows only.
     """
-    seen: dict[tuple[str, str, str], set[str]] = defaultdict(set)
+    values_by_setting: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     for score in scores:
         for name, value in _settings(score):
-            seen[score.domain, score.model, name].add(value)
+            values_by_setting[score.domain, score.model, name].add(value)
     texts_of_scores = []
     for score in scores:
         texts = []
         for name, value in _settings(score):
-            others = sorted(seen[score.domain, score.model, name] - {value})
-            if others:
-                texts.append(f"{name} {value}, others {', '.join(others)}")
+            other_values = sorted(values_by_setting[score.domain, score.model, name] - {value})
+            if other_values:
+                texts.append(f"{name} {value}, others {', '.join(other_values)}")
         # No other row has to say that its requests are counted.
         texts_of_scores.append("; ".join(filter(None, (*texts, score.memory_models))) or None)
     return texts_of_scores

@@ -26,14 +26,14 @@ class PairedDifference:
     this one (memflow/metrics/power.py), with its 5 to 95 % range.
     """
 
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    n: int
-    n_episodes: int
-    value_a: float | None
-    value_b: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    n: int = 0
+    n_episodes: int = 0
+    value_a: float | None = None
+    value_b: float | None = None
     unpaired_a: int = 0
     unpaired_b: int = 0
     episodes_needed: int | None = None
@@ -43,7 +43,7 @@ class PairedDifference:
 
 
 def paired_difference(
-    found: Differences,
+    differences: Differences,
     values: Sequence[float],
     *,
     n: int,
@@ -51,15 +51,15 @@ def paired_difference(
     column: int = 0,
     needed: EpisodesNeeded | None = None,
 ) -> PairedDifference:
-    """Return one column of `found` as a row, given the `values` of a and b over the `n` pairs."""
-    difference, low, high, error, p = (_known(array[column]) for array in found[:5])
-    episodes = int(found.episodes[column])
+    """Return one column of `differences` as a row, given the `values` of a and b over the `n` pairs."""
+    difference, low, high, error, p = (_finite(array[column]) for array in differences[:5])
+    episodes = int(differences.episodes[column])
     reason = None
     if difference is None:
         reason = NOT_FINITE if n else NO_PAIRS
     elif low is None:
         reason = no_interval(episodes, math.nan if error is None else error)
-    value_a, value_b = (_known(value) for value in values)
+    value_a, value_b = (_finite(value) for value in values)
     return PairedDifference(
         difference=difference,
         low=low,
@@ -104,5 +104,5 @@ def better(difference: float | None, p_adjusted: float | None, direction: str) -
     return "a" if (difference > 0) == (direction == "higher") else "b"
 
 
-def _known(value: float) -> float | None:
+def _finite(value: float) -> float | None:
     return float(value) if math.isfinite(value) else None

@@ -36,11 +36,13 @@ class DomainContext:
     scripted_judges: Sequence[bool] = ()
     judged_metrics: frozenset[str] = frozenset()
 
-    def row(self, measure: Measure, slice_name: str, pair: Positions, found: PairedDifference) -> Comparison:
+    def row(
+        self, measure: Measure, slice_name: str, pair: Positions, difference: PairedDifference
+    ) -> Comparison:
         """Return the row of one comparison, before p values are adjusted."""
         a, b = pair
         low, high = find_metric(measure.metric).range
-        found = within(found, high - low)
+        difference = within(difference, high - low)
         return Comparison(
             domain=self.domain,
             metric=measure.metric,
@@ -49,7 +51,7 @@ class DomainContext:
             a=self.assistants[a],
             b=self.assistants[b],
             scripted=self.scripted[a] or self.scripted[b] or self._judged_by_script(measure.metric, pair),
-            **{name: getattr(found, name) for name in PairedDifference.__slots__},
+            **{name: getattr(difference, name) for name in PairedDifference.__slots__},
         )
 
     def _judged_by_script(self, metric: str, pair: Positions) -> bool:
@@ -100,8 +102,8 @@ def mean_pairs(
     values = measure.values[:, mask][:, order]
     numbers = episodes[order]
     starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-    known = np.isfinite(values)
-    patterns, pattern = np.unique(known, axis=0, return_inverse=True)
+    has_value = np.isfinite(values)
+    patterns, pattern = np.unique(has_value, axis=0, return_inverse=True)
     pattern = pattern.ravel()
     groups: dict[Positions, list[Positions]] = {}
     for a, b in pairs:
@@ -124,17 +126,17 @@ def mean_pairs(
     sums_of, counts_of = np.stack(totals, axis=1), np.stack(counts, axis=1)
     differences = mean_differences(sums_of, counts_of, seed=seed)
     needed = episodes_needed(np.where(counts_of > 0, sums_of, np.nan), seed=seed) if with_needed else None
-    asked = known.sum(axis=1)
+    counts_by_assistant = has_value.sum(axis=1)
     return {
         (a, b): paired_difference(
             differences,
-            (of_a / n, of_b / n) if n else (np.nan, np.nan),
+            (total_a / n, total_b / n) if n else (np.nan, np.nan),
             n=n,
-            unpaired=(int(asked[a]) - n, int(asked[b]) - n),
+            unpaired=(int(counts_by_assistant[a]) - n, int(counts_by_assistant[b]) - n),
             column=column,
             needed=needed[column] if needed else None,
         )
-        for column, ((a, b), of_a, of_b, n) in enumerate(columns)
+        for column, ((a, b), total_a, total_b, n) in enumerate(columns)
     }
 
 
@@ -142,32 +144,21 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
     """Return the comparison of two assistants under a score that is no mean over items."""
     reason = next((measure.reasons[at] for at in pair if at in measure.reasons), None)
     if reason is not None:
-        nothing = PairedDifference(
-            difference=None,
-            low=None,
-            high=None,
-            p=None,
-            n=0,
-            n_episodes=0,
-            value_a=None,
-            value_b=None,
-            reason=reason,
-        )
-        return context.row(measure, WHOLE, pair, nothing)
+        return context.row(measure, WHOLE, pair, PairedDifference(reason=reason))
     sums = measure.pair(*pair)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = [
             float(measure.score(sums_of_assistant.sum(axis=0, keepdims=True))[0])
             for sums_of_assistant in sums[:2]
         ]
-    found = aggregate_difference(sums.a, sums.b, measure.score, seed=context.seed)
+    differences = aggregate_difference(sums.a, sums.b, measure.score, seed=context.seed)
     without = [sums_of_assistant.sum(axis=0) - sums_of_assistant for sums_of_assistant in sums[:2]]
     with np.errstate(divide="ignore", invalid="ignore"):
         left_out = measure.score(without[0]) - measure.score(without[1])
-    added = pseudo_values(left_out[:, None], np.array([values[0] - values[1]]))
-    needed = episodes_needed(added, seed=context.seed)[0] if np.isfinite(added).all() else None
+    pseudo = pseudo_values(left_out[:, None], np.array([values[0] - values[1]]))
+    needed = episodes_needed(pseudo, seed=context.seed)[0] if np.isfinite(pseudo).all() else None
     unpaired = (sums.unpaired_a, sums.unpaired_b)
-    row = paired_difference(found, values, n=sums.n, unpaired=unpaired, needed=needed)
+    row = paired_difference(differences, values, n=sums.n, unpaired=unpaired, needed=needed)
     return context.row(measure, WHOLE, pair, row)
 
 
@@ -175,7 +166,7 @@ def _all_pairs(row: Comparison) -> tuple[str, ...]:
     return row.domain, row.metric, row.variant, row.slice
 
 
-def adjusted(
+def adjust_families(
     rows: Sequence[Comparison], family: Callable[[Comparison], Hashable] = _all_pairs
 ) -> list[Comparison]:
     """Return the rows with adjusted p values and the better assistant.
@@ -214,17 +205,19 @@ def with_ranks(scores: Iterable[Score], comparisons: Iterable[Comparison]) -> li
     `rank_low` is 1 + the number of assistants that are significantly better, `rank_high` the number of assistants that
     are not significantly worse. Both are None for a score that is not compared.
     """
-    counted: dict[tuple[str, str, str, str, str], list[int]] = {}
+    rank_bounds: dict[tuple[str, str, str, str, str], list[int]] = {}
     for row in comparisons:
         if row.p_adjusted is None:
             continue
         for side, assistant in (("a", row.a), ("b", row.b)):
-            numbers = counted.setdefault((row.domain, row.metric, row.variant, row.slice, assistant), [1, 1])
-            numbers[0] += row.better is not None and row.better != side
-            numbers[1] += row.better != side
+            bounds = rank_bounds.setdefault(
+                (row.domain, row.metric, row.variant, row.slice, assistant), [1, 1]
+            )
+            bounds[0] += row.better is not None and row.better != side
+            bounds[1] += row.better != side
     ranked = []
     for score in scores:
         key = (score.domain, score.metric, score.variant, score.slice, score.assistant)
-        ranks = counted.get(key) if score.value is not None else None
+        ranks = rank_bounds.get(key) if score.value is not None else None
         ranked.append(replace(score, rank_low=ranks[0], rank_high=ranks[1]) if ranks else score)
     return ranked

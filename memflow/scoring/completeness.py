@@ -41,7 +41,7 @@ def truncation_gap(truncated: int, prompts: int) -> str | None:
     return f"{truncated:,} of {prompts:,} prompts without the oldest messages" if truncated else None
 
 
-def joined(gaps: Iterable[str | None]) -> str | None:
+def join_gaps(gaps: Iterable[str | None]) -> str | None:
     """Return the texts on missing data as one text; None if there are none."""
     return "; ".join(gap for gap in gaps if gap) or None
 

@@ -62,13 +62,14 @@ def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, 
     for row in sorted(rows, key=lambda row: (row.checkpoint, row.episode_id)):
         by_measure.setdefault((row.measure, row.checkpoint), []).append(row)
         questions[row.episode_id] = max(row.questions, questions.get(row.episode_id, 0))
-    asked = sum(questions.values())
-    scores = [_score(of_measure, asked, context, none) for of_measure in by_measure.values()]
+    total = sum(questions.values())
+    scores = [_score(of_measure, total, context, none) for of_measure in by_measure.values()]
     forgetting = [score for score in scores if score.metric == FORGETTING]
     return [*scores, *(replace(score, slice="all") for score in forgetting[-1:])]
 
 
 def _score(rows: Sequence[CheckpointSums], asked: int, context: MetricContext, none: bool) -> Score:
+    """Return the score of one measure at one checkpoint. `none` is whether the memory `none` was run."""
     metric, checkpoint = rows[0].measure, rows[0].checkpoint
     counted = [row for row in rows if row.complete]
     sample = Sample(asked, sum(row.complete for row in rows), len(counted))

@@ -38,7 +38,7 @@ class MetricValues:
     slices: Mapping[str, frozenset[str]]
 
     @classmethod
-    def of(cls, measure: MeanMeasure, probes: Sequence[Probe]) -> "MetricValues":
+    def from_measure(cls, measure: MeanMeasure, probes: Sequence[Probe]) -> "MetricValues":
         """Return the values of the only assistant of a measure whose items are `probes`."""
         ids = [probe.probe_id for probe in probes]
         values = (None if math.isnan(value) else float(value) for value in measure.values[0])
@@ -98,23 +98,27 @@ def drift_rows(
         if evaluation.fault is not None
     ]
     drifts = []
-    for (metric, variant), new in after.metrics.items():
-        old = before.metrics.get((metric, variant))
-        if old is None:
+    for (metric, variant), values_after in after.metrics.items():
+        values_before = before.metrics.get((metric, variant))
+        if values_before is None:
             continue
-        episodes = {**old.episodes, **new.episodes}
-        shared = old.values.keys() & new.values.keys()
-        changed = [probe for probe in shared if old.values[probe] != new.values[probe]]
+        episodes = {**values_before.episodes, **values_after.episodes}
+        shared = values_before.values.keys() & values_after.values.keys()
+        changed = [probe for probe in shared if values_before.values[probe] != values_after.values[probe]]
         stages = stages_of_metric(metric, first, episodes, changed)
         scored = {
             probe
-            for metric_values in (old, new)
+            for metric_values in (values_before, values_after)
             for probe, value in metric_values.values.items()
             if value is not None
         }
-        for name in dict.fromkeys((*new.slices, *old.slices)):
+        for name in dict.fromkeys((*values_after.slices, *values_before.slices)):
             change = ScoreChange(
-                old.in_slice(name, scored), new.in_slice(name, scored), stages, episodes, seed
+                values_before.in_slice(name, scored),
+                values_after.in_slice(name, scored),
+                stages,
+                episodes,
+                seed,
             )
             if change.before or change.after:
                 row = change.row(domain, assistant, metric, variant, name)
@@ -163,7 +167,7 @@ class ScoreChange:
         return parts
 
     @property
-    def paired(self) -> bool:
+    def is_paired(self) -> bool:
         """Whether both scores are over the same probes of unchanged users."""
         return self.before.keys() == self.after.keys() and not any(
             self.stages.get(probe) == "users" for probe in self.after
@@ -177,7 +181,7 @@ class ScoreChange:
         row = Drift(
             domain=domain, assistant=assistant, published_at="", before_at="", metric=metric, variant=variant,
             slice=name, before=None if not old else _mean(self.before),
-            after=None if not new else _mean(self.after), paired=self.paired,
+            after=None if not new else _mean(self.after), paired=self.is_paired,
             n_before=_count(self.before), n_after=_count(self.after),
             episodes_before=len(old), episodes_after=len(new),
             changed_users=counts["users"], changed_answers=counts["answers"],
@@ -208,7 +212,7 @@ class ScoreChange:
         self, old: Mapping[str, tuple[float, int]], new: Mapping[str, tuple[float, int]]
     ) -> tuple[float | None, float | None, float | None]:
         """Return the ends of the 95 % interval and the p value of the difference."""
-        if not self.paired:
+        if not self.is_paired:
             a, b = (np.array([*sums.values()], dtype=np.float64) for sums in (old, new))
             return compare_samples(a, b, seed=self.seed)[1:]
         names = sorted(old.keys() | new.keys())
@@ -226,7 +230,7 @@ class ScoreChange:
         return low, high, float(differences.p[0])
 
 
-def adjusted(rows: Sequence[Drift]) -> list[Drift]:
+def adjust_drifts(rows: Sequence[Drift]) -> list[Drift]:
     """Return the rows with p values adjusted over all of them by Holm's method, and with `moved`.
 
     A score of which no value changed cannot be significant, so it is no test (Tarone, Biometrics 46, 1990).
@@ -256,10 +260,10 @@ def smallest_p_of(row: Drift) -> float:
 
 
 def _mean(values: Values) -> float:
-    known = [value for value in values.values() if value is not None]
-    if not known:
+    numbers = [value for value in values.values() if value is not None]
+    if not numbers:
         raise ValueError("no probe has a value")
-    return math.fsum(known) / len(known)
+    return math.fsum(numbers) / len(numbers)
 
 
 def _count(values: Values) -> int:

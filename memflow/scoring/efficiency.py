@@ -56,8 +56,8 @@ def efficiency_scores(
     The `n` of a score counts operations. A memory without writes, such as `none`, has a reason instead of values.
     """
     parts: dict[str, Sequence[OperationSums]] = {"all": rows}
-    for name, wanted in slices.items():
-        episodes = {probe.episode_id for probe in probes if probe.probe_id in wanted}
+    for name, members in slices.items():
+        episodes = {probe.episode_id for probe in probes if probe.probe_id in members}
         parts[name] = [row for row in rows if row.episode_id in episodes]
     return [_score(metric.name, name, part, context) for name, part in parts.items() for metric in EFFICIENCY]
 
@@ -65,11 +65,12 @@ def efficiency_scores(
 def cut_score(rows: Sequence[OperationSums], context: MetricContext) -> list[Score]:
     """Return the share of the assistant's texts that the token limit ended; no score without a text."""
     sums = [(float(row.cut_texts), row.texts) for row in rows if row.texts]
-    asked = sum(count for _, count in sums)
-    return [mean_score(context, CUT_REPLIES.name, sums, asked, items="replies")] if sums else []
+    total = sum(count for _, count in sums)
+    return [mean_score(context, CUT_REPLIES.name, sums, total, items="replies")] if sums else []
 
 
 def _score(metric: str, name: str, rows: Sequence[OperationSums], context: MetricContext) -> Score:
+    """Return one metric of the writes or reads in a slice."""
     writing = metric.startswith("write")
     sums = [(_TOTALS[metric](row), count) for row in rows if (count := row.writes if writing else row.reads)]
     reason = None

@@ -41,7 +41,7 @@ class MetricContext:
         return DomainName.parse(self.domain).base
 
     @classmethod
-    def of(cls, domain: Domain, results: AssistantResults) -> "MetricContext":
+    def from_results(cls, domain: Domain, results: AssistantResults) -> "MetricContext":
         """Return the context of one assistant's results."""
         return cls(
             domain=results.domain,
@@ -93,8 +93,8 @@ def estimate(
     no value (then the reason is `undefined`). `interval` is called only if the coverage suffices.
     """
     reason = reason or sample.shortage(items)
-    shown = NO_VALUE if reason is not None else interval()
-    if reason is None and shown.value is None:
+    interval_columns = NO_VALUE if reason is not None else interval()
+    if reason is None and interval_columns.value is None:
         reason = undefined
     return Score(
         domain=context.domain,
@@ -104,12 +104,12 @@ def estimate(
         metric=metric,
         variant=variant,
         slice=slice_name,
-        value=shown.value,
-        low=shown.low,
-        high=shown.high,
-        interval_reason=shown.reason,
-        interval_units=None if shown.low is None else shown.units,
-        deviation=None if shown.value is None else deviation,
+        value=interval_columns.value,
+        low=interval_columns.low,
+        high=interval_columns.high,
+        interval_reason=interval_columns.reason,
+        interval_units=None if interval_columns.low is None else interval_columns.units,
+        deviation=None if interval_columns.value is None else deviation,
         n=sample.n,
         planned=sample.asked,
         n_episodes=sample.episodes,

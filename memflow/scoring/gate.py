@@ -81,7 +81,7 @@ def gate(
         column = columns.get((row.metric, row.variant, row.slice))
         return column is not None and not column.differences.any()
 
-    rows = [_with_interval(row, columns) for row in _adjusted(rows, columns, episodes, context.seed)]
+    rows = [_with_interval(row, columns) for row in _adjust_rows(rows, columns, episodes, context.seed)]
     rows += _unmeasured(context, measures, rows, options, baseline)
     required = _required_metrics(measures, options, baseline)
     return GateResult(
@@ -155,33 +155,35 @@ def _unmeasured(
 def families(rows: Sequence[Comparison]) -> list[str]:
     """Return what p values are adjusted over, in words, and whether none of them can be significant."""
     tested = [row for row in rows if row.p is not None]
-    whole = sum(row.slice == WHOLE for row in tested)
-    slices = len(tested) - whole
+    overall_count = sum(row.slice == WHOLE for row in tested)
+    slices = len(tested) - overall_count
     texts = []
-    if whole:
-        texts.append(f"Family over all probes: {_count(whole, 'metric')}, p adjusted by Holm's method")
+    if overall_count:
+        texts.append(
+            f"Family over all probes: {_count(overall_count, 'metric')}, p adjusted by Holm's method"
+        )
     if slices:
         texts.append(
             f"Family of slices: {_count(slices, 'metric and slice', 'metrics and slices')}, by max-T"
         )
     episodes = max((row.n_episodes for row in tested), default=0)
     # Max-T needs no more episodes for several slices.
-    if tested and (statement := cannot_be_significant(episodes, whole or 1)) is not None:
+    if tested and (statement := cannot_be_significant(episodes, overall_count or 1)) is not None:
         texts.append(f"A regression {statement}")
     return texts
 
 
-def _adjusted(
+def _adjust_rows(
     rows: Sequence[Comparison], columns: Mapping[tuple[str, str, str], _Column], episodes: int, seed: int
 ) -> list[Comparison]:
     """Return the rows with adjusted p values."""
-    whole = [at for at, row in enumerate(rows) if row.slice == WHOLE]
+    overall_rows = [at for at, row in enumerate(rows) if row.slice == WHOLE]
     slices = [at for at, row in enumerate(rows) if row.slice != WHOLE and row.p is not None]
     totals = np.zeros((episodes, len(slices)))
     for number, at in enumerate(slices):
         column = columns[rows[at].metric, rows[at].variant, rows[at].slice]
         totals[:, number] = np.bincount(column.episodes, column.differences, episodes)
-    adjusted = dict(zip(whole, adjust([rows[at].p for at in whole]), strict=True))
+    adjusted = dict(zip(overall_rows, adjust([rows[at].p for at in overall_rows]), strict=True))
     adjusted |= zip(slices, map(float, max_t(totals, seed=seed)), strict=True)
     return [replace(row, p_adjusted=adjusted.get(at)) for at, row in enumerate(rows)]
 

@@ -131,19 +131,21 @@ def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]
     """
     scored_slices = [[group for group in part if group.scored] for part in slices]
     means = [spread(part).mean for part in scored_slices]
-    known = [mean for mean in means if mean is not None]
-    if not known or len(known) < len(slices):
+    defined = [mean for mean in means if mean is not None]
+    if not defined or len(defined) < len(slices):
         return Interval(None, None, None)
     units = [units_of(part, independent) for part in scored_slices]
-    value = math.fsum(known) / len(known)
+    value = math.fsum(defined) / len(defined)
     if reason := next(filter(None, (units_of_slice.too_few() for units_of_slice in units)), None):
         return Interval(value, None, None, reason)
-    errors = [cluster_error(units_of_slice, mean) for units_of_slice, mean in zip(units, known, strict=True)]
+    errors = [
+        cluster_error(units_of_slice, mean) for units_of_slice, mean in zip(units, defined, strict=True)
+    ]
     total = math.fsum(error**2 for error, _ in errors)
     if not total:
         return Interval(value, None, None, NO_VARIATION)
     degrees = total**2 / math.fsum(error**4 / freedom for error, freedom in errors)
-    reach = student_t(degrees) * math.sqrt(total) / len(known)
+    reach = student_t(degrees) * math.sqrt(total) / len(defined)
     names = dict.fromkeys(units_of_slice.name for units_of_slice in units)
     return Interval(value, value - reach, value + reach, units=" and ".join(names))
 

@@ -58,7 +58,7 @@ class Headroom:
 
     @property
     def statement(self) -> str:
-        """What the headroom says about the memory: its search, and its store."""
+        """A sentence on whether the search or the store of the memory is the problem."""
         if self.reason is not None and self.gain is None:
             return f"Not measurable: {self.reason}."
         store = f"{1 - (self.stored or 0):.0%} of the evidence is in no entry, which no search finds."
@@ -111,25 +111,27 @@ def headroom(domain: str, assistant: str, rows: Sequence[ProbeRetrieval], seed: 
         )
     measured = list(probes.values())
     chosen = _choose(measured)
-    own = [rankings[OWN] for rankings in measured]
-    read = [row.read for row in own if row.read is not None]
-    recall = {name: _mean([_share(each[name]) for each in measured]) for name in (OWN, *MODES, RANDOM)}
-    found = Headroom(
+    memory = [rankings[OWN] for rankings in measured]
+    read = [row.read for row in memory if row.read is not None]
+    recall = {
+        name: _mean([_share(rankings[name]) for rankings in measured]) for name in (OWN, *MODES, RANDOM)
+    }
+    result = Headroom(
         domain=domain,
         assistant=assistant,
         probes=len(measured),
-        episodes=len({row.episode_id for row in own}),
-        entries=_mean([row.entries or 0 for row in own]),
-        k=_mean([row.k or 0 for row in own]),
-        tokens=_mean([row.tokens or 0 for row in own]),
-        stored=_mean([(row.stored or 0) / row.evidence for row in own]),
+        episodes=len({row.episode_id for row in memory}),
+        entries=_mean([row.entries or 0 for row in memory]),
+        k=_mean([row.k or 0 for row in memory]),
+        tokens=_mean([row.tokens or 0 for row in memory]),
+        stored=_mean([(row.stored or 0) / row.evidence for row in memory]),
         recall=recall,
-        curves={name: _curve([each[name] for each in measured]) for name in (OWN, *MODES)},
+        curves={name: _curve([rankings[name] for rankings in measured]) for name in (OWN, *MODES)},
         chosen={},
         failures=_mean(read) if read else None,
         reason=None if chosen else ONE_EPISODE,
     )
-    return _with_best(found, measured, chosen, seed) if chosen else found
+    return _with_best(result, measured, chosen, seed) if chosen else result
 
 
 def _choose(probes: Sequence[Mapping[str, ProbeRetrieval]]) -> dict[str, str]:
@@ -140,7 +142,7 @@ def _choose(probes: Sequence[Mapping[str, ProbeRetrieval]]) -> dict[str, str]:
             sums[rankings[mode].episode_id][mode] += _share(rankings[mode])
     if len(sums) < 2:
         return {}
-    total = {mode: math.fsum(each[mode] for each in sums.values()) for mode in MODES}
+    total = {mode: math.fsum(recalls[mode] for recalls in sums.values()) for mode in MODES}
     # Rounded, so that equal sums are equal in any order of addition.
     return {
         episode: max(MODES, key=lambda mode: round(total[mode] - of_episode[mode], 9))
@@ -149,31 +151,31 @@ def _choose(probes: Sequence[Mapping[str, ProbeRetrieval]]) -> dict[str, str]:
 
 
 def _with_best(
-    found: Headroom, probes: Sequence[Mapping[str, ProbeRetrieval]], chosen: Mapping[str, str], seed: int
+    result: Headroom, probes: Sequence[Mapping[str, ProbeRetrieval]], chosen: Mapping[str, str], seed: int
 ) -> Headroom:
     """Return the headroom with the comparisons of the search chosen for each episode."""
     episodes = {name: number for number, name in enumerate(chosen)}
     totals, counts = np.zeros((len(episodes), 3)), np.zeros((len(episodes), 3))
     best_recall = []
     for rankings in probes:
-        own, random = rankings[OWN], rankings[RANDOM]
-        best, at = rankings[chosen[own.episode_id]], episodes[own.episode_id]
+        memory, random = rankings[OWN], rankings[RANDOM]
+        best, at = rankings[chosen[memory.episode_id]], episodes[memory.episode_id]
         best_recall.append(_share(best))
-        totals[at, 0] += _share(best) - _share(own)
+        totals[at, 0] += _share(best) - _share(memory)
         counts[at, 0] += 1
-        if own.read:
+        if memory.read:
             totals[at, 1:] += [best.avoided or 0.0, random.avoided or 0.0]
-            counts[at, 1:] += own.read
-    recall = {**found.recall, BEST: _mean(best_recall)}
+            counts[at, 1:] += memory.read
+    recall = {**result.recall, BEST: _mean(best_recall)}
     differences = mean_differences(totals, counts, seed=seed)
     _, share, by_random = (float(value) for value in differences.value)
     failing = sum(bool(rankings[OWN].read) for rankings in probes)
     return replace(
-        found,
+        result,
         recall=recall,
         chosen=dict(Counter(chosen.values()).most_common()),
         gain=paired_difference(
-            differences, (recall[BEST], recall[OWN]), n=found.probes, unpaired=(0, 0), column=0
+            differences, (recall[BEST], recall[OWN]), n=result.probes, unpaired=(0, 0), column=0
         ),
         avoided=paired_difference(differences, (share, 0.0), n=failing, unpaired=(0, 0), column=1)
         if failing

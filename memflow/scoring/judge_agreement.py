@@ -79,9 +79,9 @@ def judge_agreements(
         if judge is not None:
             of_metric = verdicts.setdefault((item.metric, base), {})
             of_metric.setdefault(judge, {})[item.item, item.episode] = item.value
-    whole = [score for score in scores if score.domain == domain and score.slice == "all"]
+    overall_scores = [score for score in scores if score.domain == domain and score.slice == "all"]
     return [
-        _agreement(domain, metric, variant, by_judge, whole, seed)
+        _agreement(domain, metric, variant, by_judge, overall_scores, seed)
         for (metric, variant), by_judge in verdicts.items()
     ]
 
@@ -94,6 +94,7 @@ def _agreement(
     scores: Sequence[Score],
     seed: int,
 ) -> JudgeAgreement:
+    """Return the agreement of the judges on the replies that at least two of them scored."""
     keys = list(dict.fromkeys(key for values in by_judge.values() for key in values))
     rows = [[values.get(key) for values in by_judge.values()] for key in keys]
     paired = [at for at, row in enumerate(rows) if sum(value is not None for value in row) > 1]
@@ -153,5 +154,5 @@ def _rank_stability(bands: Sequence[AssistantBand]) -> float | None:
 def _mean(values: Iterable[float | None]) -> float | None:
     """Return the mean, or None if a value is None."""
     every = list(values)
-    known = [value for value in every if value is not None]
-    return fmean(known) if known and len(known) == len(every) else None
+    defined = [value for value in every if value is not None]
+    return fmean(defined) if defined and len(defined) == len(every) else None

@@ -78,10 +78,10 @@ def with_judge_columns(
             judge = parse_variant(score.variant).judge
             score = replace(score, self_judges=[name for name in self_judges if judge in (None, name)])
         values = of_judges.get((score.metric, score.variant, score.slice), [])
-        known = [value for value in values if value is not None]
-        if not values or len(known) < len(values):
+        defined = [value for value in values if value is not None]
+        if not values or len(defined) < len(values):
             return score
-        return replace(score, judge_low=min(known), judge_high=max(known))
+        return replace(score, judge_low=min(defined), judge_high=max(defined))
 
     return [banded(score) for score in scores]
 

@@ -120,7 +120,7 @@ def shared_scores(
         rows.checkpoints.get(assistant, ()), context, none=rows.has_valid(bound(assistant, "none"))
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
-    return with_scripted_column(scores, meta), MeasuredSettings.of(replies, meta)
+    return with_scripted_column(scores, meta), MeasuredSettings.from_replies(replies, meta)
 
 
 def combine_scores(

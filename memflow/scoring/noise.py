@@ -52,8 +52,8 @@ class _Sample(NamedTuple):
 def _sample(score: Score, by_kind: Mapping[str, list[float | None]]) -> _Sample:
     kind = next((kind for kind in PREFERRED if kind in by_kind), None)
     values = [] if kind is None else [score.value, *by_kind[kind]]
-    known = [value for value in values if value is not None]
-    return _Sample() if kind is None or len(known) < len(values) else _Sample(kind.value, known)
+    defined = [value for value in values if value is not None]
+    return _Sample() if kind is None or len(defined) < len(values) else _Sample(kind.value, defined)
 
 
 def _with_noise(score: Score, sample: _Sample, noise: Deviation | None) -> Score:

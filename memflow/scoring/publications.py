@@ -66,14 +66,14 @@ def rows_to_add(
     number = max((row.publication for row in history), default=0) + 1
     rows = []
     for score in scores:
-        of = inputs[score.domain, score.assistant]
+        assistant_inputs = inputs[score.domain, score.assistant]
         row = PublishedScore(
             **{name: getattr(score, name) for name in SCORE_FIELDS},
             publication=number,
             published_at=publication.at,
             run=publication.run,
-            inputs=list(of.hashes),
-            judge=of.judge_of(score),
+            inputs=list(assistant_inputs.hashes),
+            judge=assistant_inputs.judge_of(score),
         )
         last = former.pop(key_of(score), None)
         if last is None or _differs(row, last):
@@ -88,6 +88,7 @@ def _differs(row: PublishedScore, last: PublishedScore) -> bool:
 
 
 def _removed(row: PublishedScore, number: int, publication: Publication) -> PublishedScore:
+    """Return the row that records that a score is no longer on the leaderboard."""
     return replace(
         row,
         value=None,

@@ -105,7 +105,7 @@ def _row(
 ) -> ProbeRetrieval:
     """Return the row of a ranking: `recalled` are the evidence messages that it recalls, in each of its draws."""
     read = probe.read_failure(probe.messages(probe.recalled))
-    rest = [failure for each in recalled if (failure := probe.read_failure(each)) is not None]
+    failures = [failure for ranking in recalled if (failure := probe.read_failure(ranking)) is not None]
     return ProbeRetrieval(
         **_columns(probe.attribution),
         ranking=ranking,
@@ -117,7 +117,7 @@ def _row(
         recalled=sum(map(len, recalled)) / len(recalled),
         ranks=ranks,
         read=read,
-        avoided=read - sum(rest) / len(rest) if read is not None and rest else None,
+        avoided=read - sum(failures) / len(failures) if read is not None and failures else None,
     )
 
 

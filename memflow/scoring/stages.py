@@ -48,7 +48,7 @@ def first_stages(before: EvaluationRows, after: EvaluationRows) -> dict[str, Sta
             stages[probe_id] = "users"
         elif (stage := histories.stage_before(new[probe_id])) is not None:
             stages[probe_id] = stage
-        elif _said(replies[0].get(probe_id)) != _said(replies[1].get(probe_id)):
+        elif _answer_of(replies[0].get(probe_id)) != _answer_of(replies[1].get(probe_id)):
             stages[probe_id] = "answers"
     return stages
 
@@ -75,7 +75,7 @@ def stages_of_metric(
     return stages
 
 
-def _said(reply: Reply | None) -> tuple[Any, ...]:
+def _answer_of(reply: Reply | None) -> tuple[Any, ...]:
     return () if reply is None else (reply.text, reply.parsed, reply.text is None and reply.reason)
 
 

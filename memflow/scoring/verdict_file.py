@@ -177,8 +177,8 @@ def _parse(model: type[T], line: str, name: str, number: int) -> T:
     except ValidationError as wrong:
         first = wrong.errors(include_url=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        what = "is no file of verdicts" if number == 1 else "is damaged"
+        fault = "is no file of verdicts" if number == 1 else "is damaged"
         raise BadInput(
-            f"{name} {what}: line {number}{f', {field}' if field else ''}: {first['msg']}. Write one with "
+            f"{name} {fault}: line {number}{f', {field}' if field else ''}: {first['msg']}. Write one with "
             "`memflow export verdicts DOMAIN ASSISTANT FILE`."
         ) from wrong

@@ -15,13 +15,13 @@ from pydantic import BaseModel, ValidationError
 from memflow.errors import ReportedError, ServerDown, ServerFailed
 from memflow.memories.server.protocol import (
     PROTOCOL,
-    Exported,
-    Found,
+    ExportAnswer,
     Hello,
+    ReadAnswer,
     SentMessage,
     Wire,
     WireItem,
-    Written,
+    WriteAnswer,
 )
 from memflow.resources.memory_servers.space_record import SpaceRecord
 from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
@@ -127,30 +127,30 @@ class ServerConnection:
         self._spaces[space] = _Space()
         await self._in_space(space, {"op": "reset", "space": space}, EmptyAnswer)
 
-    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         """Write messages to a space."""
         sent = [message.model_dump(exclude_none=True) for message in messages]
         request = {"op": "write", "space": space, "write": write, "messages": sent}
         self._wrote = True
-        written = await self._in_space(space, request, Written)
+        written = await self._in_space(space, request, WriteAnswer)
         failures = [each.model_copy(update={"why": self._redacted(each.why)}) for each in written.failures]
         return written.model_copy(update={"failures": tuple(failures)})
 
     async def read(
         self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
-    ) -> Found:
+    ) -> ReadAnswer:
         """Return at most `k` items for a query."""
         request: dict[str, Any] = {"op": "read", "space": space, "query": query, "k": k}
         request |= {} if asked_at is None else {"asked_at": asked_at}
         request |= {} if as_of is None else {"as_of": as_of}
-        found = await self._in_space(space, request, Found)
+        found = await self._in_space(space, request, ReadAnswer)
         if len(found.items) > k:
             raise self._failed("read", f"answered {len(found.items)} items although k is {k}")
         return found
 
-    async def export(self, space: str) -> Exported:
+    async def export(self, space: str) -> ExportAnswer:
         """Return all items of a space."""
-        return await self._in_space(space, {"op": "export", "space": space}, Exported)
+        return await self._in_space(space, {"op": "export", "space": space}, ExportAnswer)
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""

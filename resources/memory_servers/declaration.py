@@ -3,7 +3,6 @@
 The last answer to `hello` is a file in the home folder, so that planning starts no server.
 """
 
-import asyncio
 import hashlib
 import json
 import os
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Hello
@@ -143,7 +143,7 @@ def greet(name: str, own: "OwnMemory", seconds: float) -> Hello:
             finally:
                 await server.stop()
 
-    return asyncio.run(work())
+    return run_coroutine(work())
 
 
 def _secrets(own: "OwnMemory") -> dict[str, str]:

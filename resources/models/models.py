@@ -3,12 +3,12 @@
 clients.py opens the models of the settings; resources/vllm_servers/ starts servers.
 """
 
-import asyncio
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Self, TypeVar
 
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
+from memflow.concurrency import run_coroutine
 from memflow.records import Probe
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.models.chats import Chats, Watch
@@ -67,7 +67,7 @@ class Models:
                 await clients.close()
 
         try:
-            return self._loop.run(session()) if shared else asyncio.run(own_session())
+            return self._loop.run(session()) if shared else run_coroutine(own_session())
         finally:
             self.ledger.flush()
 

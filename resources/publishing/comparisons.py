@@ -24,7 +24,7 @@ from memflow.resources.publishing.leaderboard import (
 )
 from memflow.resources.publishing.score_cache import DomainCache, plain_values, rows_of
 from memflow.resources.settings.settings import Settings
-from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, compare
+from memflow.scoring.comparisons import DomainContext, adjust_families, all_pairs, compare
 from memflow.scoring.leaderboard import bound
 from memflow.scoring.measures import STANDARD, Array, VerdictValues
 from memflow.scoring.published_health import AssistantHealth, is_faulty, with_pair_health
@@ -191,4 +191,4 @@ def _domain_rows(
         rows += of_pair
     cache.save([*cached.values(), *names])
     rows = with_pair_health(rows, health)
-    return adjusted(sorted(rows, key=lambda row: (row.metric, row.variant, row.slice)))
+    return adjust_families(sorted(rows, key=lambda row: (row.metric, row.variant, row.slice)))

@@ -12,7 +12,7 @@ from memflow.pipeline import partition_key
 from memflow.resources.data.library import Library
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.lake import Lake
-from memflow.scoring.completeness import INCOMPLETE, dataset_gap, joined, limit_gap, quarantine_gap
+from memflow.scoring.completeness import INCOMPLETE, dataset_gap, join_gaps, limit_gap, quarantine_gap
 
 QUARANTINED = {
     "state.profiles": "users",
@@ -41,7 +41,7 @@ def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
     unit = registry.spec_of(domain.benchmark).unit
     rows = [(lake.intact_facts("raw.records", name), "records") for name in found]
     rows += [(lake.intact_facts(table, domain.name), what) for table, what in QUARANTINED.items()]
-    return joined(
+    return join_gaps(
         [
             dataset_gap([name for name in domain.datasets if name not in stored], len(domain.datasets)),
             f"without the optional files {', '.join(optional)}" if optional else None,
@@ -72,7 +72,7 @@ def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:
             if table == "answer.replies":
                 failed -= _quarantined_tests(domain, lake)
             gaps.append(quarantine_gap(failed, facts.rows, what, "failed"))
-    return joined(gaps)
+    return join_gaps(gaps)
 
 
 def all_gaps(probes: Facts | None, verdicts: Facts | None) -> str | None:
@@ -85,7 +85,7 @@ def all_gaps(probes: Facts | None, verdicts: Facts | None) -> str | None:
         gaps += [probes.meta.get(INCOMPLETE), quarantine_gap(probes.quarantined, probes.rows, "probes")]
     if verdicts is not None:
         gaps.append(verdicts.meta.get(INCOMPLETE))
-    return joined(gaps)
+    return join_gaps(gaps)
 
 
 def _quarantined_tests(domain: str, lake: Lake) -> int:

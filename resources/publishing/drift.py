@@ -30,7 +30,7 @@ from memflow.scoring.drift import (
     INPUTS,
     Evaluation,
     MetricValues,
-    adjusted,
+    adjust_drifts,
     changed_inputs,
     drift_rows,
 )
@@ -102,7 +102,9 @@ def _stored(lake: Lake) -> list[Drift]:
 def _adjust_by_publication(rows: Sequence[Drift]) -> list[Drift]:
     """Adjust p values over the rows of each publication. Return the rows, newest publication first."""
     times = sorted({row.published_at for row in rows}, reverse=True)
-    return [each for time in times for each in adjusted([row for row in rows if row.published_at == time])]
+    return [
+        each for time in times for each in adjust_drifts([row for row in rows if row.published_at == time])
+    ]
 
 
 def _input_changes(settings: Settings, lake: Lake) -> Iterator[InputChange]:
@@ -194,4 +196,4 @@ def _metric_values(
             and measure.variant == STANDARD
             and len(measure.episodes) == len(valid)
         ):
-            yield (measure.metric, measure.variant), MetricValues.of(measure, valid)
+            yield (measure.metric, measure.variant), MetricValues.from_measure(measure, valid)

@@ -4,7 +4,7 @@ from memflow.pipeline import partition_key
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.score_cache import DomainCache
-from memflow.scoring.health import overall
+from memflow.scoring.health import overall_state
 from memflow.scoring.published_health import AssistantHealth
 
 HEALTH = "score.health"
@@ -19,7 +19,7 @@ def stored_health(lake: Lake, domain: str, assistant: str) -> AssistantHealth | 
     partition = partition_key(domain, assistant)
     if lake.facts(HEALTH, partition) is None:
         return None
-    state, statement = overall(lake.read(HEALTH, partition))
+    state, statement = overall_state(lake.read(HEALTH, partition))
     return AssistantHealth(state, statement.rstrip("."))
 
 

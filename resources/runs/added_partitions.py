@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from memflow.memories.main_code import MAIN
 from memflow.repeats import memory_name, plain_name
 from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.settings.own_sections import OwnMemory
@@ -23,10 +24,16 @@ def add_partitions(
 ) -> None:
     """Store the domains and assistants of a command-line run that the settings file (`base`) lacks.
 
-    `settings` contains the settings of the run. Memories given by import path are stored with their assistants.
+    `settings` contains the settings of the run. Memories given by import path are stored with their assistants. No
+    other process can import a memory of `__main__`, such as that of a notebook cell.
     """
     known = with_added_partitions(base)
-    new = [name for name in assistants if name not in known.assistant_partitions]
+    of_main = {name for name, own in settings.memories.items() if own.path.startswith(f"{MAIN}:")}
+    new = [
+        name
+        for name in assistants
+        if name not in known.assistant_partitions and memory_name(name) not in of_main
+    ]
     names = {memory_name(name) for name in new}
     line = {
         "domains": [name for name in domains if name not in known.domains],

@@ -1,7 +1,7 @@
 """ASGI middleware for Dagster's web server: only requests of its own pages and of programs reach the server.
 
 A browser sends the requests of any web page to any address, and Dagster's server executes a mutation from a plain form,
-a link or a WebSocket, under any host name. docs/how-to/protect-ui.md describes the threats.
+a link or a WebSocket, under any host name. docs/how-to/deploy.md describes the threats.
 """
 
 from collections.abc import Iterable

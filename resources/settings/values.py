@@ -23,7 +23,7 @@ def as_tuple(names: Any) -> Any:
 
 ONE_ADDRESS = (
     "a model has one address. Start a router before its servers, and set `url` to the router's address "
-    "(docs/how-to/several-servers.md)."
+    "(docs/how-to/model.md)."
 )
 
 

@@ -311,6 +311,13 @@ def test_prompt_edit_makes_only_tables_of_the_same_benchmark_stale(tmp_path: Pat
     assert found and all("amemgym" in each for each in found)
 
 
+def test_code_digest_is_the_same_on_all_python_versions(tmp_path: Path) -> None:
+    """Syntax trees of later versions differ from those of 3.11: type parameters, empty lists and f-strings."""
+    module = tmp_path / "module.py"
+    module.write_text('def f(x, *y):\n    return f"{x:{y}}"\n', encoding="utf-8")
+    assert source_code._parsed(module).digest == "4139238f2ca39aaa8bbe8a9fad0419a2"
+
+
 def test_source_code_closure_includes_plugins_and_user_modules(tmp_path: Path, monkeypatch) -> None:
     module = tmp_path / "my_memory_module.py"
     module.write_text("from memflow.memories.rag import Rag\nVALUE = 1\n", encoding="utf-8")

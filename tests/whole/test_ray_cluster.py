@@ -1,6 +1,6 @@
 """A backfill on a Ray cluster of two nodes, one of which is killed: the tables of the embedded run, nothing repeated.
 
-Needs the extra `ray`, PostgreSQL's programs and the S3 server moto. docs/how-to/cluster.md has the commands that start
+Needs the extra `ray`, PostgreSQL's programs and the S3 server moto. docs/how-to/deploy.md has the commands that start
 the nodes. `python -m bench.cluster --kill` runs more partitions.
 """
 

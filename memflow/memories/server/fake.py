@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from memflow.errors import ServerFailed
 from memflow.memories.server.protocol import (
     Capabilities,
-    Exported,
-    Found,
+    ExportAnswer,
     Hello,
+    ReadAnswer,
     SentMessage,
     WireItem,
-    Written,
+    WriteAnswer,
 )
 from memflow.words import search_words
 
@@ -39,34 +39,41 @@ class FakeServer:
         """Empty a space, or create it."""
         self.spaces[space] = []
 
-    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         """Add each message as an item."""
-        items = self.stored(space)
+        items = self.items_of(space)
         for message in messages:
             items.append(StoredItem(self.item_of(message, write, len(items)), write))
-        return Written(counts={"messages": len(messages)})
+        return WriteAnswer(counts={"messages": len(messages)})
 
     async def read(
         self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
-    ) -> Found:
+    ) -> ReadAnswer:
         """Return the `k` items that have most words of the query; equal ones in the order of their writes."""
         words = set(search_words(query))
-        entries = [stored for stored in self.stored(space) if as_of is None or stored.write <= as_of]
-        scored = [(len(words & set(search_words(stored.item.text))), stored.item) for stored in entries]
+        entries = [
+            stored_item for stored_item in self.items_of(space) if as_of is None or stored_item.write <= as_of
+        ]
+        scored = [
+            (len(words & set(search_words(stored_item.item.text))), stored_item.item)
+            for stored_item in entries
+        ]
         ranked = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:k]
-        return Found(items=tuple(item.model_copy(update={"score": float(score)}) for score, item in ranked))
+        return ReadAnswer(
+            items=tuple(item.model_copy(update={"score": float(score)}) for score, item in ranked)
+        )
 
-    async def export(self, space: str) -> Exported:
+    async def export(self, space: str) -> ExportAnswer:
         """Return all items of a space."""
-        return Exported(items=tuple(stored_item.item for stored_item in self.stored(space)))
+        return ExportAnswer(items=tuple(stored_item.item for stored_item in self.items_of(space)))
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""
-        self.spaces[to] = list(self.stored(space))
+        self.spaces[to] = list(self.items_of(space))
 
     async def restore(self, space: str, items: Sequence[WireItem]) -> None:
         """Fill an empty space with items."""
-        if self.stored(space):
+        if self.items_of(space):
             raise ServerFailed(f"the space {space} is not empty, so it cannot be restored.")
         self.spaces[space] = [StoredItem(item.model_copy(update={"score": None}), 0) for item in items]
 
@@ -74,7 +81,7 @@ class FakeServer:
         """Delete a space."""
         self.spaces.pop(space, None)
 
-    def stored(self, space: str) -> list[StoredItem]:
+    def items_of(self, space: str) -> list[StoredItem]:
         """Return the items of a space. Raises ServerFailed if it does not exist."""
         if space not in self.spaces:
             raise ServerFailed(f"the space {space} does not exist. Reset it first.")

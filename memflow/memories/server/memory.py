@@ -17,7 +17,7 @@ from memflow.memories.server.batches import cut_writes, sent_message
 from memflow.memories.server.mirror import NOTES, READ, SERVER, WRITE, Mirror, SentWrite
 from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, FORK, MODES, choose_mode
 from memflow.memories.server.notes import recall_of
-from memflow.memories.server.protocol import Capabilities, Found, WriteFailure
+from memflow.memories.server.protocol import Capabilities, ReadAnswer, WriteFailure
 from memflow.memories.server.reading import StateReader, fork_state, read_space, rewrite
 from memflow.memories.server.session import ServerSession, Space, next_state, session_of, state_of
 from memflow.memories.server.stored_reads import new_queries, store_read, stored_read
@@ -165,7 +165,7 @@ class ServerMemory(ExternalMemory):
 
     async def _read_at_once(
         self, query: str, capabilities: Capabilities, running: asyncio.Semaphore
-    ) -> Found | str:
+    ) -> ReadAnswer | str:
         """Return the answer to a query now, or the reason why the read failed.
 
         If reads change the memory and it can be copied, a copy is read.
@@ -197,8 +197,8 @@ class ServerMemory(ExternalMemory):
         """Add an entry for what the server could not store; sources that were never sent are part of its text."""
         unknown = mirror.unknown(failure.sources)
         suffix = f" (of messages that were never sent: {', '.join(unknown)})" if unknown else ""
-        known = [source for source in failure.sources if source not in unknown]
-        self.store.add(FAILURE, failure.why + suffix, sources=known)
+        known_sources = [source for source in failure.sources if source not in unknown]
+        self.store.add(FAILURE, failure.why + suffix, sources=known_sources)
 
     def _recorded_mode(self) -> str:
         """Return the mode in which the episode is or was played; empty if it was never played."""

@@ -19,7 +19,7 @@ UNSTORED = "unstored:"
 _KIND = re.compile(r"[a-z][a-z0-9_]{0,40}")
 
 
-def unstored(entry_id: str) -> bool:
+def is_unstored(entry_id: str) -> bool:
     """Return whether an id is of an item that a server returned and did not export."""
     return entry_id.startswith(UNSTORED)
 
@@ -49,7 +49,7 @@ class SentWrite:
         return {"write": self.number, "messages": messages, **({"failed": True} if self.failed else {})}
 
     @classmethod
-    def of(cls, entry: Item) -> "SentWrite":
+    def from_entry(cls, entry: Item) -> "SentWrite":
         """Return the write that an entry records."""
         messages = tuple(SentMessage.model_validate(message) for message in entry.meta["messages"])
         return cls(entry.meta["write"], messages, entry.meta.get("failed", False))
@@ -63,7 +63,7 @@ class Mirror:
     """
 
     store: EntryStore
-    can: Capabilities
+    capabilities: Capabilities
     reserved_kinds: frozenset[str]
     writes: list[SentWrite] = field(default_factory=list)
     _messages: dict[str, int] = field(default_factory=dict)
@@ -74,7 +74,7 @@ class Mirror:
 
     def __post_init__(self) -> None:
         for entry in self.store.live(WRITE):
-            self.add_write(SentWrite.of(entry))
+            self.add_write(SentWrite.from_entry(entry))
         for entry in self.store.live():
             if "id" in entry.meta:
                 self._remember(entry)
@@ -149,7 +149,7 @@ class Mirror:
 
     def _problem(self, item: WireItem, checked_ids: set[str]) -> str:
         """Return the error in an item; empty if the item is valid."""
-        unit = self.can.sources
+        unit = self.capabilities.sources
         if item.id in checked_ids:
             return f"the item id {item.id!r} occurs twice in one answer. Return each item once."
         checked_ids.add(item.id)
@@ -241,9 +241,9 @@ class Mirror:
 
     def _source_ids(self, item: WireItem) -> tuple[str, ...]:
         """Return the ids of an item's source messages."""
-        if self.can.sources == "none":
+        if self.capabilities.sources == "none":
             return ()
-        if self.can.sources == "message":
+        if self.capabilities.sources == "message":
             return item.sources
         return tuple(
             dict.fromkeys(
@@ -256,20 +256,20 @@ class Mirror:
         meta: dict[str, Any] = {"id": item.id}
         if item.sent_at is not None:
             meta["sent_at"] = item.sent_at
-        if self.can.sources == "write":
+        if self.capabilities.sources == "write":
             meta["writes"] = list(item.sources)
         if self._entry_kind(item) != item.kind:
             meta["kind"] = item.kind
         return meta
 
 
-def wire_items(store: EntryStore, can: Capabilities) -> list[WireItem]:
+def wire_items(store: EntryStore, capabilities: Capabilities) -> list[WireItem]:
     """Return the items of the current entries for `restore`, with the sources that the server reported."""
     items = []
     for entry in store.live():
         if "id" in entry.meta:
             sources = {"none": (), "write": entry.meta.get("writes", ()), "message": entry.sources}[
-                can.sources
+                capabilities.sources
             ]
             items.append(
                 WireItem(

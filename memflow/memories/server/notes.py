@@ -40,7 +40,7 @@ def _orders(items: Sequence[Item], mirror: Mirror) -> list[int]:
     positioned = [position for position in positions if position is not None]
     if len(positioned) == len(items):
         return positioned
-    if mirror.can.export != "none":
+    if mirror.capabilities.export != "none":
         return [item.order for item in items]
     messages = [message for write in mirror.writes for message in write.messages]
     origins = LikelyOrigins(messages)
@@ -50,8 +50,8 @@ def _orders(items: Sequence[Item], mirror: Mirror) -> list[int]:
 class LikelyOrigins:
     """The messages that items without sources probably came from, by their texts and dates.
 
-    Only the order of notes uses them, so that a memory without sources presents its items like all others. They are no
-    evidence: nothing is attributed by them.
+    Only the order of notes uses them, so that a memory without sources presents its items like all others. They do
+    not count as evidence.
     """
 
     def __init__(self, messages: Sequence[SentMessage]) -> None:

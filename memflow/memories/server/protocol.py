@@ -91,7 +91,7 @@ class WriteFailure(Wire):
     sources: Annotated[tuple[MessageId, ...], Field(max_length=MAX_ITEMS)] = ()
 
 
-class Written(Wire):
+class WriteAnswer(Wire):
     """The answer to `write`. It is sent only when `read` finds what was written."""
 
     failures: Annotated[tuple[WriteFailure, ...], Field(max_length=MAX_ITEMS)] = ()
@@ -112,14 +112,14 @@ class WireItem(Wire):
     previous: Name | None = None
 
 
-class Found(Wire):
+class ReadAnswer(Wire):
     """The answer to `read`. `notes` is used only if there are no items."""
 
     items: Annotated[tuple[WireItem, ...], Field(max_length=MAX_ITEMS)] = ()
     notes: Text = ""
 
 
-class Exported(Wire):
+class ExportAnswer(Wire):
     """The answer to `export`: all items that the space contains now."""
 
     items: Annotated[tuple[WireItem, ...], Field(max_length=MAX_ITEMS)] = ()
@@ -141,17 +141,17 @@ class Connection(Protocol):
         """Empty a space, or create it."""
         ...
 
-    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         """Write messages to a space. `write` is the number of the write in this space, from 1."""
         ...
 
     async def read(
         self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
-    ) -> Found:
+    ) -> ReadAnswer:
         """Return at most `k` items for a query; with `as_of`, as of the end of the write with this number."""
         ...
 
-    async def export(self, space: str) -> Exported:
+    async def export(self, space: str) -> ExportAnswer:
         """Return all items of a space."""
         ...
 

@@ -9,7 +9,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.external import asked_at
 from memflow.memories.server.mirror import SentWrite, wire_items
 from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, FORK, REPLAY, RESTORE
-from memflow.memories.server.protocol import Capabilities, Connection, Found
+from memflow.memories.server.protocol import Capabilities, Connection, ReadAnswer
 from memflow.memories.server.session import ServerSession, Space, state_of
 from memflow.memories.server.stored_reads import RERUN
 
@@ -31,7 +31,7 @@ class StateReader:
     def _state(self) -> str:
         return state_of(self.writes)
 
-    async def read(self, mode: str, query: str, k: int) -> Found:
+    async def read(self, mode: str, query: str, k: int) -> ReadAnswer:
         """Return the answer to a query in a mode. Raises ServerFailed, and RecallFailed if the state is gone."""
         if not self.writes:
             return await self._read_rebuilt_space("empty", query, k, self._replay)
@@ -48,18 +48,18 @@ class StateReader:
         as_of = self.writes[-1].number if mode == AS_OF else None
         return await read_space(self.session.connection, space, query, k, as_of)
 
-    async def read_copy(self, space: Space, query: str, k: int) -> Found:
+    async def read_copy(self, space: Space, query: str, k: int) -> ReadAnswer:
         """Return the answer of a copy of a space, which is closed afterwards."""
         connection = self.session.connection
         return await self._read_rebuilt_space("", query, k, lambda to: connection.fork(space.name, to.name))
 
     async def _read_rebuilt_space(
         self, key: str, query: str, k: int, fill: Callable[[Space], Awaitable[None]]
-    ) -> Found:
+    ) -> ReadAnswer:
         """Return the answer of a space that `fill` fills. Reads that change nothing share the space of a `key`."""
         moment = f"@{len(self.writes)}"
         key = f"{self.episode_id} {key}"
-        async with self.session.filled(
+        async with self.session.filled_space(
             key, self.episode_id, moment, fill, self.capabilities.pure_reads
         ) as space:
             return await read_space(self.session.connection, space, query, k)
@@ -89,7 +89,7 @@ def fork_state(state: str) -> str:
 
 async def read_space(
     connection: Connection, space: Space, query: str, k: int, as_of: int | None = None
-) -> Found:
+) -> ReadAnswer:
     """Return at most `k` items of a space for a query, also from a server that returns more. Raises ServerFailed."""
     if space.broken:
         raise ServerFailed(space.broken)

@@ -8,7 +8,7 @@ from memflow.fingerprint import digest
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.external import asked_at
 from memflow.memories.server.mirror import NOTES, READ, Mirror
-from memflow.memories.server.protocol import Found
+from memflow.memories.server.protocol import ReadAnswer
 
 RERUN = "Rerun with `memflow run --force`, which plays the episodes again."
 
@@ -20,7 +20,7 @@ def new_queries(store: EntryStore, queries: Sequence[str]) -> list[str]:
 
 
 def store_read(
-    store: EntryStore, mirror: Mirror, query: str, answer: Found | str, k: int, *, changes: bool
+    store: EntryStore, mirror: Mirror, query: str, answer: ReadAnswer | str, k: int, *, changes: bool
 ) -> None:
     """Add an entry that records the answer to a query, or the reason why the read failed.
 

@@ -4,6 +4,6 @@ observations.py reduces the rows of an episode to what the measures need. One mo
 `Measurement`s, each with its thresholds and their reasons beside it. states.py has the states and their order.
 """
 
-from memflow.scoring.health.states import overall
+from memflow.scoring.health.states import overall_state
 
-__all__ = ["overall"]
+__all__ = ["overall_state"]

@@ -50,14 +50,15 @@ def find_splits(
     masks = np.array([mask for _, _, mask in sides])[:, keep].astype(np.float64)
     statistics, varies, adjusted = _max_t(failed[keep].astype(np.float64), masks, groups)
     splits = []
-    for at, (label, other, mask) in enumerate(sides):
-        p = float(adjusted[at]) if varies[at] else None
-        splits.append(Split(label, other, mask, float(statistics[at]), p))
-        splits.append(Split(other, label, ~mask, float(statistics[at]), p))
+    for index, (label, other_label, mask) in enumerate(sides):
+        p = float(adjusted[index]) if varies[index] else None
+        splits.append(Split(label, other_label, mask, float(statistics[index]), p))
+        splits.append(Split(other_label, label, ~mask, float(statistics[index]), p))
     return sorted(splits, key=lambda split: -split.statistic)
 
 
 def _splits(name: str, values: Sequence[Any]) -> Iterator[tuple[str, str, Flags]]:
+    """Yield both labels and the mask of each split of a property: at thresholds of a number, or by value."""
     if "{}" in name:
         numbers = np.array([-1 if value is None else value for value in values])
         distinct = np.unique(numbers)

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from memflow.memories.server.mirror import unstored
+from memflow.memories.server.mirror import is_unstored
 from memflow.scoring.health.observations import EpisodeObservation, GivenMessage, MemoryTraits, ProbeRead
 from memflow.scoring.health.states import (
     FAULTY,
@@ -32,7 +32,7 @@ OTHER_EPISODE, OF_FUTURE, RETIRED = "foreign_entries", "future_entries", "retire
 
 def cut_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the stored messages whose text is cut."""
-    messages, reason = _verbatim(episodes, memory)
+    messages, reason = _verbatim_messages(episodes, memory)
     if reason:
         return not_measurable("cut_texts", reason, len(messages))
     cut = [
@@ -53,24 +53,24 @@ def cut_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> M
 
 def altered_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the stored messages whose digits, letters, case or punctuation are missing from their entries."""
-    messages, reason = _verbatim(episodes, memory)
+    messages, reason = _verbatim_messages(episodes, memory)
     if reason:
         return not_measurable("altered_texts", reason, len(messages))
     worst: tuple[float, str, list[str], int] = (0.0, "", [], len(messages))
-    for loss, what in LOSSES.items():
+    for loss, part in LOSSES.items():
         possible = [message for message in messages if loss in message.at_risk]
         altered = [message.message_id for message in possible if loss in (message.losses or ())]
         if len(altered) >= ALTERED_AT_LEAST and len(altered) / len(possible) > worst[0]:
-            worst = len(altered) / len(possible), what, altered, len(possible)
-    share, what, altered, n = worst
+            worst = len(altered) / len(possible), part, altered, len(possible)
+    share, part, altered, total = worst
     state = SUSPECT if share >= ALTERED else OK
-    statement = f"{len(altered)} of {n} stored texts lack {what or 'parts'} of their message"
-    return Measurement("altered_texts", state, statement, share, n, altered, len(altered))
+    statement = f"{len(altered)} of {total} stored texts lack {part or 'parts'} of their message"
+    return Measurement("altered_texts", state, statement, share, total, altered)
 
 
 def foreign_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the entries that came from a message of another episode."""
-    return _of_entries(
+    return _measure_entries(
         OTHER_EPISODE,
         episodes,
         "foreign",
@@ -80,7 +80,7 @@ def foreign_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits
 
 def future_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the entries that came from a later message than they were written."""
-    measurement = _of_entries(
+    measurement = _measure_entries(
         OF_FUTURE, episodes, "future", "entries come from a message that was given after them"
     )
     early = [
@@ -92,7 +92,7 @@ def future_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits)
     if early:
         n = sum(len(episode.reads) for episode in episodes)
         statement = f"{len(early)} of {n} reads returned entries that were written after their checkpoint"
-        return Measurement(OF_FUTURE, FAULTY, statement, len(early) / n, n, early, len(early))
+        return Measurement(OF_FUTURE, FAULTY, statement, len(early) / n, n, early)
     return measurement
 
 
@@ -106,13 +106,15 @@ def retired_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     ]
     if not reads:
         return not_measurable(RETIRED, "no read returned an entry whose time is known")
-    old = [
+    retired = [
         read.probe_id
         for episode, read in reads
         if any(_is_retired(episode, name, read) for name in read.recalled)
     ]
-    statement = f"{len(old)} of {len(reads)} reads returned entries that the memory had replaced or deleted"
-    return share_measurement(RETIRED, old, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
+    statement = (
+        f"{len(retired)} of {len(reads)} reads returned entries that the memory had replaced or deleted"
+    )
+    return share_measurement(RETIRED, retired, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
 
 
 def unexported_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -126,9 +128,9 @@ def unexported_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     ]
     if not reads:
         return not_measurable(measure, "the memory is no server that exports its items")
-    other = [read.probe_id for read in reads if any(map(unstored, read.recalled))]
-    statement = f"{len(other)} of {len(reads)} reads returned items that the server did not export then"
-    return share_measurement(measure, other, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
+    unexported = [read.probe_id for read in reads if any(map(is_unstored, read.recalled))]
+    statement = f"{len(unexported)} of {len(reads)} reads returned items that the server did not export then"
+    return share_measurement(measure, unexported, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
 
 
 def reused_ids(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -150,7 +152,9 @@ def reused_ids(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> 
     return share_measurement(measure, reused, len(sources), statement, suspect=0.05, at_least=3)
 
 
-def _verbatim(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> tuple[list[GivenMessage], str]:
+def _verbatim_messages(
+    episodes: Sequence[EpisodeObservation], memory: MemoryTraits
+) -> tuple[list[GivenMessage], str]:
     """Return the messages whose text is in their entries, and why their texts cannot be compared, if so."""
     stored = [message for episode in episodes for message in episode.messages if message.stored]
     texts = [message for message in stored if message.losses is not None]
@@ -161,38 +165,38 @@ def _verbatim(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> t
     return texts, ""
 
 
-def _of_entries(
-    measure: str, episodes: Sequence[EpisodeObservation], attribute: str, what: str
+def _measure_entries(
+    measure: str, episodes: Sequence[EpisodeObservation], attribute: str, property_text: str
 ) -> Measurement:
     entries = [entry for episode in episodes for entry in episode.entries.values()]
     traced = [entry for entry in entries if entry.sources or getattr(entry, attribute)]
     if not traced:
         return not_measurable(measure, "no entry has a source message or a message's text")
     wrong = [entry.entry_id for entry in traced if getattr(entry, attribute)]
-    statement = f"{len(wrong)} of {len(traced)} {what}"
+    statement = f"{len(wrong)} of {len(traced)} {property_text}"
     return share_measurement(measure, wrong, len(traced), statement, faulty=0.0)
 
 
-def _states_of(episode: EpisodeObservation, name: str) -> Iterator[tuple[int, int | None]]:
+def _lifetimes(episode: EpisodeObservation, name: str) -> Iterator[tuple[int, int | None]]:
     """Yield when the entries behind the recalled id of an unstored item were written and retired.
 
     The entries of a server without an export begin with the read that first returned them, so nothing is known of an
     item before that.
     """
-    if unstored(name) and not (episode.server is not None and episode.server.export == "none"):
+    if is_unstored(name) and not (episode.server is not None and episode.server.export == "none"):
         item = name.split(":", 2)[2]
-        yield from ((e.since, e.until) for e in episode.entries.values() if e.item_id == item)
+        yield from ((entry.since, entry.until) for entry in episode.entries.values() if entry.item_id == item)
 
 
 def _is_future(episode: EpisodeObservation, name: str, read: ProbeRead) -> bool:
     if (entry := episode.entries.get(name)) is not None:
         return entry.since > read.sequence
-    moments = [*_states_of(episode, name)]
+    moments = [*_lifetimes(episode, name)]
     return bool(moments) and all(since > read.sequence for since, _ in moments)
 
 
 def _is_retired(episode: EpisodeObservation, name: str, read: ProbeRead) -> bool:
     if (entry := episode.entries.get(name)) is not None:
         return entry.until is not None and entry.until <= read.sequence
-    moments = [*_states_of(episode, name)]
+    moments = [*_lifetimes(episode, name)]
     return bool(moments) and all(until is not None and until <= read.sequence for _, until in moments)

@@ -8,13 +8,13 @@ from memflow.errors import BadInput
 from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE
 from memflow.memories.server.evidence import declared_capabilities
-from memflow.memories.server.mirror import WRITE, unstored
+from memflow.memories.server.mirror import WRITE, is_unstored
 from memflow.memories.systems import System
 from memflow.records import QUARANTINED_PROBE, FailureAttribution, Probe, Reply, TranscriptMessage
 from memflow.run.answer import EpisodeHistory
 from memflow.scoring.health.observations import EpisodeObservation, GivenMessage, ProbeRead, StoredEntry
 from memflow.scoring.health.repeats import RepeatedTexts
-from memflow.scoring.health.texts import KEY, at_risk, bodies, losses, properties, whole_key
+from memflow.scoring.health.texts import KEY, at_risk, losses, properties, text_variants, whole_key
 from memflow.words import search_words
 
 LONG_ENOUGH = 20
@@ -25,7 +25,7 @@ RANKED_AT_LEAST = 5
 
 @dataclass(frozen=True)
 class DomainMessages:
-    """Which episode said what, over all episodes of a domain: for content that ends up in another episode."""
+    """The episode of each message and text of a domain, to recognize content of one episode in another."""
 
     episodes: Mapping[str, str] = field(default_factory=dict)
     """By message id."""
@@ -35,7 +35,7 @@ class DomainMessages:
     """The sequence number of the first message by episode; above 0, the episode continues another one."""
 
     @classmethod
-    def of(cls, lines: Iterable[TranscriptMessage]) -> "DomainMessages":
+    def from_transcript(cls, lines: Iterable[TranscriptMessage]) -> "DomainMessages":
         """Return the index of the messages that were given."""
         episodes: dict[str, str] = {}
         texts: dict[str, str] = {}
@@ -49,11 +49,11 @@ class DomainMessages:
                     texts[key] = ""
         return cls(episodes, texts, starts)
 
-    def is_foreign(self, episode: str, other: str | None) -> bool:
-        """Return whether `other` is an episode whose content this episode's memory never received."""
-        if not other or other == episode:
+    def is_foreign(self, episode: str, origin: str | None) -> bool:
+        """Return whether `origin` is an episode whose content this episode's memory never received."""
+        if not origin or origin == episode:
             return False
-        return not (self.starts.get(episode, 0) > 0 and self.starts.get(other, 0) == 0)
+        return not (self.starts.get(episode, 0) > 0 and self.starts.get(origin, 0) == 0)
 
 
 def observe(
@@ -65,21 +65,26 @@ def observe(
     queries: Callable[[Probe], str],
     replies: Mapping[str, Reply],
     attributions: Mapping[str, FailureAttribution],
-    said: DomainMessages,
+    domain_messages: DomainMessages,
 ) -> EpisodeObservation:
     """Return the observation of one episode. `queries` returns the search query of a probe."""
     messages = [line for line in lines if line.reason is None]
     items = [item for item in past.items if item.kind not in system.memory.bookkeeping_kinds]
     server = next(
-        (can for item in past.items if (can := declared_capabilities(item.kind, item.meta)) is not None), None
+        (
+            capabilities
+            for item in past.items
+            if (capabilities := declared_capabilities(item.kind, item.meta)) is not None
+        ),
+        None,
     )
     origins = _origins(messages, items)
     by_message: dict[str, list[Item]] = defaultdict(list)
     for item in items:
         for source in origins[item.entry_id]:
             by_message[source].append(item)
-    at = {line.message_id: line.sequence for line in messages}
-    entries = {item.entry_id: _entry(episode_id, item, origins, at, said) for item in items}
+    sequences = {line.message_id: line.sequence for line in messages}
+    entries = {item.entry_id: _entry(episode_id, item, origins, sequences, domain_messages) for item in items}
     return EpisodeObservation(
         episode_id,
         _messages(messages, by_message, past.items, system.memory.global_kinds),
@@ -107,13 +112,13 @@ def _origins(messages: Sequence[TranscriptMessage], items: Sequence[Item]) -> di
     for item in items:
         origins[item.entry_id] = item.sources
         if not item.sources and item.since > start:  # otherwise it is of the episode that this one continues
-            whole = [whole_key(body) for body in bodies(item.text)]
-            of_whole = [line for key in whole for line in by_text.get(key, ())]
-            of_start = [line for key in whole for line in by_text.get(key[:KEY], ()) if len(key) >= KEY]
-            earlier = [line for line in of_whole or of_start if line.sequence < item.since]
+            keys = [whole_key(body) for body in text_variants(item.text)]
+            matches = [line for key in keys for line in by_text.get(key, ())]
+            prefix_matches = [line for key in keys for line in by_text.get(key[:KEY], ()) if len(key) >= KEY]
+            earlier = [line for line in matches or prefix_matches if line.sequence < item.since]
             # Equal messages have an entry each, in their order.
             unused = [line for line in earlier if line.message_id not in used]
-            origin = (unused[:1] or earlier or of_whole)[-1:]
+            origin = (unused[:1] or earlier or matches)[-1:]
             origins[item.entry_id] = tuple(line.message_id for line in origin)
             used.update(origins[item.entry_id])
     return origins
@@ -123,14 +128,17 @@ def _entry(
     episode_id: str,
     item: Item,
     origins: Mapping[str, tuple[str, ...]],
-    given: Mapping[str, int],
-    said: DomainMessages,
+    sequences: Mapping[str, int],
+    domain_messages: DomainMessages,
 ) -> StoredEntry:
+    """Return an entry with its source messages, and whether they are of another episode or of the future."""
     sources = origins[item.entry_id]
-    foreign = any(said.is_foreign(episode_id, said.episodes.get(source)) for source in sources)
+    foreign = any(
+        domain_messages.is_foreign(episode_id, domain_messages.episodes.get(source)) for source in sources
+    )
     if not sources:
-        of_text = (said.texts.get(whole_key(body)) for body in bodies(item.text))
-        foreign = any(said.is_foreign(episode_id, other) for other in of_text)
+        text_origins = (domain_messages.texts.get(whole_key(body)) for body in text_variants(item.text))
+        foreign = any(domain_messages.is_foreign(episode_id, origin) for origin in text_origins)
     return StoredEntry(
         entry_id=item.entry_id,
         kind=item.kind,
@@ -139,32 +147,30 @@ def _entry(
         sources=sources,
         item_id=item.meta.get("id"),
         foreign=foreign,
-        future=any(given.get(source, -1) >= item.since for source in sources),
+        future=any(sequences.get(source, -1) >= item.since for source in sources),
     )
 
 
 def _messages(
-    given: Sequence[TranscriptMessage],
+    messages: Sequence[TranscriptMessage],
     by_message: Mapping[str, Sequence[Item]],
     all_items: Sequence[Item],
     global_kinds: frozenset[str],
 ) -> list[GivenMessage]:
+    """Return the messages of an episode, each with what the entries from it lack."""
     failed = {source for item in all_items if item.kind == FAILURE for source in item.sources}
     for item in all_items:
         if item.kind == WRITE and item.meta.get("failed"):
             failed |= {message["id"] for message in item.meta["messages"]}
-    end = given[-1].sequence + 1 if given else 0
+    end = messages[-1].sequence + 1 if messages else 0
     stored_ids = {
-        message
-        for message, of_message in by_message.items()
-        for item in of_message
-        if item.kind not in global_kinds
+        message for message, items in by_message.items() for item in items if item.kind not in global_kinds
     }
     # Near-duplicates matter only where messages are lost.
-    earlier = RepeatedTexts() if any(line.message_id not in stored_ids for line in given) else None
+    earlier = RepeatedTexts() if any(line.message_id not in stored_ids for line in messages) else None
     observations = []
-    for position, line in enumerate(given, 1):
-        stored = [item for item in by_message.get(line.message_id, ()) if item.kind not in global_kinds]
+    for position, line in enumerate(messages, 1):
+        stored_items = [item for item in by_message.get(line.message_id, ()) if item.kind not in global_kinds]
         observations.append(
             GivenMessage(
                 message_id=line.message_id,
@@ -174,10 +180,10 @@ def _messages(
                 session=line.event,
                 text=properties(line.text),
                 repeats=earlier is not None and earlier.repeats(line.text),
-                stored=bool(stored),
-                failed=line.message_id in failed and not stored,
-                live_at_end=any(item.alive(end) for item in stored),
-                losses=losses(line.text, [item.text for item in stored]) if stored else None,
+                stored=bool(stored_items),
+                failed=line.message_id in failed and not stored_items,
+                live_at_end=any(item.alive(end) for item in stored_items),
+                losses=losses(line.text, [item.text for item in stored_items]) if stored_items else None,
                 at_risk=at_risk(line.text),
                 seconds=None if line.own_s is None else line.own_s + (line.models_s or 0.0),
             )
@@ -186,7 +192,7 @@ def _messages(
 
 
 def _reads(
-    given: Sequence[TranscriptMessage],
+    messages: Sequence[TranscriptMessage],
     items: Sequence[Item],
     past: EpisodeHistory,
     probes: Iterable[Probe],
@@ -194,8 +200,9 @@ def _reads(
     replies: Mapping[str, Reply],
     attributions: Mapping[str, FailureAttribution],
 ) -> list[ProbeRead]:
+    """Return the reads of an episode's probes, without quarantined ones."""
     by_id = {item.entry_id: item for item in items}
-    at = {line.message_id: line.sequence for line in given}
+    sequences = {line.message_id: line.sequence for line in messages}
     live: dict[int, Counter[str]] = {}
     words: dict[str, frozenset[str]] = {}
     observations = []
@@ -210,13 +217,15 @@ def _reads(
         if sequence not in live:
             live[sequence] = Counter(item.kind for item in items if item.alive(sequence))
         query = queries(probe)
-        taken = Counter(_kind(name, by_id) for name in reply.recalled)
+        returned = Counter(_kind(name, by_id) for name in reply.recalled)
         searched = [
             by_id[name]
             for name in reply.recalled
-            if name in by_id and taken[by_id[name].kind] < live[sequence][by_id[name].kind]
+            if name in by_id and returned[by_id[name].kind] < live[sequence][by_id[name].kind]
         ]
-        evidence = [at[message] for message in probe.evidence if at.get(message, sequence) < sequence]
+        evidence = [
+            sequences[message] for message in probe.evidence if sequences.get(message, sequence) < sequence
+        ]
         observations.append(
             ProbeRead(
                 probe_id=probe.probe_id,
@@ -231,7 +240,7 @@ def _reads(
                     "data set": probe.dataset,
                 },
                 live=live[sequence],
-                taken=taken,
+                returned=returned,
                 recalled=tuple(reply.recalled),
                 failure=reply.reason if is_failed_read(reply) else None,
                 cut_by_budget=bool(reply.dropped_tokens or reply.dropped_messages),
@@ -250,7 +259,7 @@ def _kind(name: str, by_id: Mapping[str, Item]) -> str:
     """Return the kind of a recalled entry; that of an item that a server did not export is part of its id."""
     if name in by_id:
         return by_id[name].kind
-    return name.split(":")[1] if unstored(name) else ""
+    return name.split(":")[1] if is_unstored(name) else ""
 
 
 def is_failed_read(reply: Reply) -> bool:
@@ -259,13 +268,14 @@ def is_failed_read(reply: Reply) -> bool:
 
 
 def _slope(query: str, items: Sequence[Item], words: dict[str, frozenset[str]]) -> float | None:
+    """Return how many more query words the first half of the items has than the second half, per item."""
     if len(items) < RANKED_AT_LEAST:
         return None
-    wanted = frozenset(search_words(query))
+    query_words = frozenset(search_words(query))
     counts = []
     for item in items:
         if item.entry_id not in words:
             words[item.entry_id] = frozenset(search_words(item.text))
-        counts.append(len(wanted & words[item.entry_id]))
+        counts.append(len(query_words & words[item.entry_id]))
     half = len(counts) // 2
     return sum(counts[:half]) / half - sum(counts[-half:]) / half

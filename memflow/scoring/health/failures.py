@@ -6,6 +6,7 @@ episodes were kept (writes).
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from memflow.scoring.health.concentration import LEVEL, Flags, Split, find_split
 from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
 from memflow.scoring.health.reads import OTHER_SEARCH, SIDE, Search
 from memflow.scoring.health.states import FAULTY, OK, SUSPECT, Measurement, State, not_measurable
-from memflow.scoring.health.writes import unseen
+from memflow.scoring.health.writes import unknown_contents
 
 FAILS = 0.95
 """Share of a side that must fail. A hard side of a healthy search fails at most .92 on published conversations."""
@@ -29,7 +30,7 @@ SEARCHED = 200
 def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Find the property of messages that explains best which of them are not stored."""
     measure = "lost_writes"
-    if reason := unseen(episodes):
+    if reason := unknown_contents(episodes):
         return not_measurable(measure, reason)
     rows = [
         (episode.episode_id, message)
@@ -38,8 +39,8 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
         if not message.failed
     ]
     lost = np.array([not message.stored for _, message in rows], dtype=bool)
-    if reason := _one_sided(lost, "messages", "stored"):
-        return _uniform(measure, lost, reason)
+    if reason := _why_untestable(lost, "messages", "stored"):
+        return _untestable_measurement(measure, lost, reason)
     properties: dict[str, Sequence[Any]] = {
         "role": [m.role for _, m in rows],
         "digits": [m.text.digits for _, m in rows],
@@ -51,19 +52,19 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
         "after {} sessions": [m.session for _, m in rows],
     }
     splits = find_splits(lost, properties, [name for name, _ in rows])
-    split = _alarming(splits, lost)
+    split = _alarming_split(splits, lost)
     state: State = OK
-    if split is not None and not memory.design.merges and not _by_design(split, memory):
+    if split is not None and not memory.design.merges and not _is_by_design(split, memory):
         state = SUSPECT if (~lost[~split.side]).mean() >= SUCCEEDS else OK
     split = split or next(iter(splits), None)
     if split is None:
         return not_measurable(measure, "no property of the messages varies enough", len(rows))
     ids = [
         message.message_id
-        for (_, message), on, gone in zip(rows, split.side, lost, strict=True)
-        if on and gone
+        for (_, message), in_side, is_lost in zip(rows, split.side, lost, strict=True)
+        if in_side and is_lost
     ]
-    return _measured(measure, state, "messages", "stored", split, lost, ids)
+    return _split_measurement(measure, state, "messages", "stored", split, lost, ids)
 
 
 def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, search: Search) -> Measurement:
@@ -82,21 +83,25 @@ def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, s
         return not_measurable(measure, f"stored evidence is known for only {len(reads)} reads", len(reads))
     if missed.mean() >= FAILS:
         everything = Split("of every kind", "", np.ones(len(reads), dtype=bool))
-        return _compared(measure, everything, reads, missed, memory, search)
-    if reason := _one_sided(missed, "reads with stored evidence", "recalled"):
-        return _uniform(measure, missed, reason)
+        return _compare_with_bm25(measure, everything, reads, missed, memory, search)
+    if reason := _why_untestable(missed, "reads with stored evidence", "recalled"):
+        return _untestable_measurement(measure, missed, reason)
     splits = find_splits(missed, _query_properties(reads), [read.episode_id for read in reads])
-    split = _alarming(splits, missed)
+    split = _alarming_split(splits, missed)
     if split is not None:
-        return _compared(measure, split, reads, missed, memory, search)
+        return _compare_with_bm25(measure, split, reads, missed, memory, search)
     if not splits:
         return not_measurable(measure, "no property of the queries varies enough", len(reads))
-    ids = [read.probe_id for read, on, lost in zip(reads, splits[0].side, missed, strict=True) if on and lost]
-    return _measured(measure, OK, "queries", "recalled", splits[0], missed, ids)
+    ids = [
+        read.probe_id
+        for read, in_side, is_missed in zip(reads, splits[0].side, missed, strict=True)
+        if in_side and is_missed
+    ]
+    return _split_measurement(measure, OK, "queries", "recalled", splits[0], missed, ids)
 
 
 def _has_evidence(episode: EpisodeObservation, read: ProbeRead) -> bool:
-    """Return whether evidence is stored, or was given, where a server does not export what it stored."""
+    """Return whether evidence is stored; for a server that does not export its items, whether it was sent."""
     if read.attribution is None:
         return False
     if episode.hides_items:
@@ -120,7 +125,7 @@ def _query_properties(reads: Sequence[ProbeRead]) -> Mapping[str, Sequence[Any]]
     }
 
 
-def _compared(
+def _compare_with_bm25(
     measure: str,
     split: Split,
     reads: Sequence[ProbeRead],
@@ -129,9 +134,13 @@ def _compared(
     search: Search,
 ) -> Measurement:
     """Return the measurement of a side that fails nearly always, with what BM25 recalls on the same side."""
-    side = [read for read, on in zip(reads, split.side, strict=True) if on]
-    ids = [read.probe_id for read, on, lost in zip(reads, split.side, missed, strict=True) if on and lost]
-    measurement = _measured(measure, OK, "queries", "recalled", split, missed, ids)
+    side = [read for read, in_side in zip(reads, split.side, strict=True) if in_side]
+    ids = [
+        read.probe_id
+        for read, in_side, is_missed in zip(reads, split.side, missed, strict=True)
+        if in_side and is_missed
+    ]
+    measurement = _split_measurement(measure, OK, "queries", "recalled", split, missed, ids)
     if not memory.ranks or memory.design.threshold:
         return measurement
     counts = [len(read.recalled) for read in side if read.recalled]
@@ -143,18 +152,10 @@ def _compared(
     statement = (
         f"{measurement.statement}; BM25 over the same entries recalls {sum(hits.values())} of {len(hits)}"
     )
-    return Measurement(
-        measure,
-        FAULTY if silent else SUSPECT,
-        statement,
-        measurement.value,
-        measurement.n,
-        measurement.examples,
-        measurement.affected,
-    )
+    return replace(measurement, state=FAULTY if silent else SUSPECT, statement=statement)
 
 
-def _alarming(splits: Sequence[Split], failed: Flags) -> Split | None:
+def _alarming_split(splits: Sequence[Split], failed: Flags) -> Split | None:
     """Return the split with the largest statistic of which one side fails nearly always."""
     for split in splits:
         if split.side.sum() < SIDE or failed[split.side].mean() < FAILS:
@@ -166,42 +167,38 @@ def _alarming(splits: Sequence[Split], failed: Flags) -> Split | None:
     return None
 
 
-def _by_design(split: Split, memory: MemoryTraits) -> bool:
+def _is_by_design(split: Split, memory: MemoryTraits) -> bool:
     return len(memory.design.roles) == 1 and "the role" in split.label
 
 
-def _one_sided(failed: Flags, what: str, done: str) -> str:
+def _why_untestable(failed: Flags, units: str, success: str) -> str:
     """Return why failures cannot concentrate: there are too few of them, or too few successes."""
     if len(failed) < SIDE:
-        return f"there are only {len(failed)} {what}"
+        return f"there are only {len(failed)} {units}"
     if failed.sum() < BOTH:
-        return f"{len(failed) - failed.sum()} of {len(failed)} {what} are {done}"
+        return f"{len(failed) - failed.sum()} of {len(failed)} {units} are {success}"
     if (~failed).sum() < BOTH:
-        return f"only {(~failed).sum()} of {len(failed)} {what} are {done}"
+        return f"only {(~failed).sum()} of {len(failed)} {units} are {success}"
     return ""
 
 
-def _uniform(measure: str, failed: Flags, reason: str) -> Measurement:
+def _untestable_measurement(measure: str, failed: Flags, reason: str) -> Measurement:
     """Return the measurement of failures that are too few to concentrate, or of rows that are too few."""
     if len(failed) < SIDE or failed.sum() >= BOTH:
         return not_measurable(measure, reason, len(failed))
     return Measurement(measure, OK, reason, float(failed.mean()), len(failed))
 
 
-def _measured(
-    measure: str, state: State, what: str, done: str, split: Split, failed: Flags, ids: Sequence[str]
+def _split_measurement(
+    measure: str, state: State, units: str, success: str, split: Split, failed: Flags, ids: Sequence[str]
 ) -> Measurement:
-    verb = "stored" if what == "messages" else "read with success"
-    side, other = failed[split.side], failed[~split.side]
-    statement = f"{what} {split.label}: {int((~side).sum())} of {len(side)} {done}"
-    if len(other):
-        statement += f", others {int((~other).sum())} of {len(other)}"
+    """Return the measurement of the failures on one side of a split, and its comparison with the other side."""
+    verb = "stored" if units == "messages" else "read with success"
+    side, other_side = failed[split.side], failed[~split.side]
+    statement = f"{units} {split.label}: {int((~side).sum())} of {len(side)} {success}"
+    if len(other_side):
+        statement += f", others {int((~other_side).sum())} of {len(other_side)}"
     if split.p is not None and split.p > LEVEL:
-        return Measurement(
-            measure,
-            state,
-            f"which {what} are {verb} depends on no property (best: {statement})",
-            float(failed.mean()),
-            len(failed),
-        )
-    return Measurement(measure, state, statement, float(side.mean()), len(failed), ids, len(ids))
+        statement = f"which {units} are {verb} depends on no property (best: {statement})"
+        return Measurement(measure, state, statement, float(failed.mean()), len(failed))
+    return Measurement(measure, state, statement, float(side.mean()), len(failed), ids)

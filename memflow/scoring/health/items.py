@@ -31,42 +31,47 @@ REVERSED = 0.9
 
 
 def item_cap(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
-    """Measure the reads that return one number of items below what they asked for, although more entries were live."""
+    """Measure the reads that return a fixed number of items, fewer than requested, although more entries were live."""
     measure = "item_cap"
     if memory.k is None:
         return not_measurable(measure, "the memory has no parameter `k`")
     reads = [read for episode in episodes for read in episode.reads]
     if sum(bool(read.failure) or read.empty for read in reads) > len(reads) / 2:
         return not_measurable(measure, "most reads failed or were empty", len(reads))
-    asked = memory.k or math.inf
+    requested = memory.k or math.inf
     if memory.design.max_items is not None:
-        asked = min(asked, memory.design.max_items)
+        requested = min(requested, memory.design.max_items)
     searched = _searched_kinds(episodes)
     counts = [
-        (sum(read.taken.get(kind, 0) for kind in searched), _available(episode, read, searched), read)
+        (
+            sum(read.returned.get(kind, 0) for kind in searched),
+            _available(episode, read, searched),
+            read,
+        )
         for episode in episodes
         for read in episode.reads
         if not (read.failure or read.empty or read.cut_by_budget)
     ]
-    most = max((count for count, _, _ in counts), default=0)
-    below = [(count, read) for count, available, read in counts if available > most]
-    if most >= asked:
-        return Measurement(
-            measure, OK, f"reads return up to {most} items, and ask for {_k(memory)}", 0.0, len(counts)
-        )
-    if len(below) < ENOUGH:
+    largest = max((count for count, _, _ in counts), default=0)
+    tested = [(count, read) for count, available, read in counts if available > largest]
+    if largest >= requested:
+        statement = f"reads return up to {largest} items, and ask for {_limit(memory)}"
+        return Measurement(measure, OK, statement, 0.0, len(counts))
+    if len(tested) < ENOUGH:
         return not_measurable(
-            measure, f"only {len(below)} reads could return more than {most} items", len(below)
+            measure,
+            f"only {len(tested)} reads could return more than {largest} items",
+            len(tested),
         )
-    heights = Counter(count for count, _ in below)
-    capped = [read.probe_id for count, read in below if count == most]
-    heaped = len(capped) >= HEAPED * len(below) and heights[most] > 5 * heights[most - 1]
-    state = FAULTY if len(capped) >= CAPPED * len(below) else SUSPECT if heaped else OK
+    frequencies = Counter(count for count, _ in tested)
+    capped = [read.probe_id for count, read in tested if count == largest]
+    is_heap = len(capped) >= HEAPED * len(tested) and frequencies[largest] > 5 * frequencies[largest - 1]
+    state = FAULTY if len(capped) >= CAPPED * len(tested) else SUSPECT if is_heap else OK
     statement = (
-        f"{len(capped)} of {len(below)} reads returned exactly {most} items and none more, although they asked for "
-        f"{_k(memory)} and more entries were live"
+        f"{len(capped)} of {len(tested)} reads returned exactly {largest} items and none more, although they "
+        f"asked for {_limit(memory)} and more entries were live"
     )
-    return Measurement(measure, state, statement, len(capped) / len(below), len(below), capped, len(capped))
+    return Measurement(measure, state, statement, len(capped) / len(tested), len(tested), capped)
 
 
 def same_items(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -75,20 +80,22 @@ def same_items(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> 
     if not memory.ranks:
         return not_measurable(measure, "the memory does not search by design")
     searched = _searched_kinds(episodes)
-    places: dict[tuple[str, int], list[ProbeRead]] = defaultdict(list)
+    reads_by_checkpoint: dict[tuple[str, int], list[ProbeRead]] = defaultdict(list)
     for episode in episodes:
         for read in episode.reads:
-            choice = sum(read.live.get(kind, 0) for kind in searched) > len(read.recalled)
-            if choice and read.recalled and not read.failure:
-                places[episode.episode_id, read.sequence].append(read)
-    several = [reads for reads in places.values() if len({read.query for read in reads}) >= 3]
-    if len(several) < PLACES and sum(map(len, several)) < ENOUGH:
+            has_choice = sum(read.live.get(kind, 0) for kind in searched) > len(read.recalled)
+            if has_choice and read.recalled and not read.failure:
+                reads_by_checkpoint[episode.episode_id, read.sequence].append(read)
+    comparable = [reads for reads in reads_by_checkpoint.values() if len({read.query for read in reads}) >= 3]
+    if len(comparable) < PLACES and sum(map(len, comparable)) < ENOUGH:
         return not_measurable(
-            measure, "too few checkpoints have three queries and a choice of entries", len(several)
+            measure, "too few checkpoints have three queries and a choice of entries", len(comparable)
         )
-    same = [reads[0].probe_id for reads in several if len({frozenset(read.recalled) for read in reads}) == 1]
-    statement = f"at {len(same)} of {len(several)} checkpoints, every query got the same items"
-    return share_measurement(measure, same, len(several), statement, suspect=SAME)
+    constant = [
+        reads[0].probe_id for reads in comparable if len({frozenset(read.recalled) for read in reads}) == 1
+    ]
+    statement = f"at {len(constant)} of {len(comparable)} checkpoints, every query got the same items"
+    return share_measurement(measure, constant, len(comparable), statement, suspect=SAME)
 
 
 def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -97,33 +104,33 @@ def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
     if any(episode.hides_items for episode in episodes):
         return not_measurable(measure, "the memory server does not export its items")
     searched = _searched_kinds(episodes)
-    tried: list[tuple[float, int, list[str], str, State]] = []
+    windows: list[tuple[float, int, list[str], str, State]] = []
     new_entries = cache(_live_since)
     for window, (name, state) in _WINDOWS.items():
         expected, returned, reads = 0.0, 0, []
         for episode, read, start in window(episodes):
             for kind in searched:
-                total, taken = read.live.get(kind, 0), read.taken.get(kind, 0)
-                if not (total and taken):
+                total, recalled = read.live.get(kind, 0), read.returned.get(kind, 0)
+                if not (total and recalled):
                     continue
-                expected += taken * new_entries(episode, kind, start, read.sequence) / total
+                expected += recalled * new_entries(episode, kind, start, read.sequence) / total
             returned += sum(
                 name in episode.entries and episode.entries[name].since > start for name in read.recalled
             )
             reads.append(read.probe_id)
-        tried.append((expected, returned, reads, name, state))
-    enough = [counts for counts in tried if counts[0] >= EXPECTED]
-    if not enough:
+        windows.append((expected, returned, reads, name, state))
+    testable = [counts for counts in windows if counts[0] >= EXPECTED]
+    if not testable:
         return not_measurable(
             measure, "too few reads could return an entry that was new since an earlier one"
         )
-    worst = next((counts for counts in enough if counts[1] <= OF_EXPECTED * counts[0]), None)
-    expected, returned, reads, name, state = worst or enough[0]
+    worst = next((counts for counts in testable if counts[1] <= OF_EXPECTED * counts[0]), None)
+    expected, returned, reads, name, state = worst or testable[0]
     statement = f"{len(reads)} reads returned {returned} entries that were written {name}; chance gives {expected:.0f}"
     share = returned / expected
     if worst is None:
         return Measurement(measure, OK, statement, share, len(reads))
-    return Measurement(measure, state, statement, share, len(reads), reads, len(reads))
+    return Measurement(measure, state, statement, share, len(reads), reads)
 
 
 def reversed_order(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -153,7 +160,7 @@ def _searched_kinds(episodes: Sequence[EpisodeObservation]) -> frozenset[str]:
         kind
         for episode in episodes
         for read in episode.reads
-        for kind, count in read.taken.items()
+        for kind, count in read.returned.items()
         if count < read.live.get(kind, 0) or kind not in read.live
     )
 
@@ -164,7 +171,7 @@ def _available(episode: EpisodeObservation, read: ProbeRead, searched: frozenset
     return sum(read.live.get(kind, 0) for kind in searched)
 
 
-def _k(memory: MemoryTraits) -> str:
+def _limit(memory: MemoryTraits) -> str:
     return str(memory.k) if memory.k else "all"
 
 

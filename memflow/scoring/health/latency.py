@@ -22,11 +22,10 @@ def read_latency(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -
     return _latency("read_latency", "reads", seconds)
 
 
-def _latency(measure: str, what: str, seconds: Sequence[float | None]) -> Measurement:
+def _latency(measure: str, operations: str, seconds: Sequence[float | None]) -> Measurement:
     timed = [value for value in seconds if value is not None]
     if not timed:
-        return not_measurable(measure, f"no {what} were timed")
+        return not_measurable(measure, f"no {operations} were timed")
     percentiles = [float(value) for value in np.percentile(timed, PERCENTILES)]
-    return Measurement(
-        measure, OK, f"{len(timed)} {what} were timed", n=len(timed), percentiles_s=percentiles
-    )
+    statement = f"{len(timed)} {operations} were timed"
+    return Measurement(measure, OK, statement, n=len(timed), percentiles_s=percentiles)

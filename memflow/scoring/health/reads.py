@@ -11,9 +11,9 @@ from memflow.scoring.health.states import (
     OK,
     SUSPECT,
     Measurement,
+    example_text,
     not_measurable,
     share_measurement,
-    such_as,
 )
 
 SUSPECT_FAILED_SHARE = 0.1
@@ -37,7 +37,7 @@ def failed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -
         return not_measurable("failed_reads", f"only {len(reads)} probes were read", len(reads))
     failed = [read.probe_id for read in reads if read.failure]
     reasons = [read.failure.partition("RecallFailed: ")[2] for read in reads if read.failure]
-    statement = f"{len(failed)} of {len(reads)} reads failed{such_as(reasons)}"
+    statement = f"{len(failed)} of {len(reads)} reads failed{example_text(reasons)}"
     return share_measurement(
         "failed_reads", failed, len(reads), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
     )
@@ -49,18 +49,17 @@ def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, se
     Fewer than nearly all are suspect if a BM25 search finds in the same entries what they missed: a search by words
     returns nothing for a query whose words nobody used.
     """
-    measure, what = "empty_reads", "entries were live"
+    measure, content = "empty_reads", "entries were live"
     reads = [read for episode in episodes for read in episode.reads if read.live and not read.failure]
     if any(episode.hides_items for episode in episodes):
-        what = "messages had been written"
+        content = "messages had been written"
         reads = [read for episode in episodes for read in episode.reads if read.sequence and not read.failure]
     if len(reads) < MIN_OBSERVATIONS:
         return not_measurable(measure, f"only {len(reads)} reads found the memory with content", len(reads))
     empty = [read for read in reads if read.empty]
-    statement = f"{len(empty)} of {len(reads)} reads were empty although {what}"
-    measurement = Measurement(
-        measure, OK, statement, len(empty) / len(reads), len(reads), [r.probe_id for r in empty], len(empty)
-    )
+    statement = f"{len(empty)} of {len(reads)} reads were empty although {content}"
+    ids = [read.probe_id for read in empty]
+    measurement = Measurement(measure, OK, statement, len(ids) / len(reads), len(reads), ids)
     if memory.design.threshold:
         return replace(measurement, statement=f"{statement}; the memory has a threshold by design")
     if len(empty) >= FAULTY_SHARE * len(reads):
@@ -69,6 +68,6 @@ def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, se
         return measurement
     hits = search(empty, memory.k or 10)
     if len(hits) >= SIDE and sum(hits.values()) >= OTHER_SEARCH * len(hits):
-        seen = f"; BM25 finds evidence in the same entries for {sum(hits.values())} of {len(hits)} of them"
-        return replace(measurement, state=SUSPECT, statement=statement + seen)
+        bm25 = f"; BM25 finds evidence in the same entries for {sum(hits.values())} of {len(hits)} of them"
+        return replace(measurement, state=SUSPECT, statement=statement + bm25)
     return measurement

@@ -36,8 +36,8 @@ class Measurement:
     statement: str
     value: float | None = None
     n: int = 0
-    examples: Sequence[str] = ()
-    affected: int = 0
+    affected: Sequence[str] = ()
+    """Ids of the messages, entries, reads or episodes that it concerns."""
     percentiles_s: Sequence[float] = ()
     reason: str | None = None
 
@@ -50,9 +50,9 @@ class Measurement:
             state=self.state,
             value=self.value,
             n=self.n,
-            affected=self.affected,
+            affected=len(self.affected),
             statement=self.statement,
-            examples=list(self.examples[:EXAMPLES]),
+            examples=list(self.affected[:EXAMPLES]),
             percentiles_s=list(self.percentiles_s),
             reason=self.reason,
         )
@@ -84,10 +84,10 @@ def share_measurement(
             state = SUSPECT
         if faulty is not None and share >= faulty:
             state = FAULTY
-    return Measurement(measure, state, statement, share, n, affected, len(affected))
+    return Measurement(measure, state, statement, share, n, affected)
 
 
-def such_as(reasons: Sequence[str]) -> str:
+def example_text(reasons: Sequence[str]) -> str:
     """Return the first reason as the end of a statement; empty without reasons."""
     if not reasons:
         return ""
@@ -95,7 +95,7 @@ def such_as(reasons: Sequence[str]) -> str:
     return f", such as: {reason if len(reason) <= LONGEST else reason[:LONGEST] + '...'}"
 
 
-def overall(rows: Iterable[HealthMeasure]) -> tuple[State, str]:
+def overall_state(rows: Iterable[HealthMeasure]) -> tuple[State, str]:
     """Return the worst state of an assistant's measures and the statement of the first measure that has it.
 
     Measures stand in the order in which they explain each other: a failed write is stated, and not that nothing could

@@ -22,7 +22,7 @@ REST = 0.8
 
 @dataclass(frozen=True, slots=True)
 class TextProperties:
-    """The length of a text and what it is written in. A Chinese character counts as a word."""
+    """The length of a text, and whether it has digits or another script. A Chinese character counts as a word."""
 
     words: int
     characters: int
@@ -50,7 +50,7 @@ def whole_key(text: str) -> str:
     return _NO_WORD.sub("", text).lower()
 
 
-def bodies(text: str) -> list[str]:
+def text_variants(text: str) -> list[str]:
     """Return the text of an entry, and the text without a date or a speaker in front of it."""
     forms = [text]
     while (shorter := _PREFIX.sub("", forms[-1], count=1)) != forms[-1]:
@@ -58,31 +58,31 @@ def bodies(text: str) -> list[str]:
     return forms
 
 
-def losses(message: str, stored: Sequence[str]) -> frozenset[str] | None:
+def losses(message: str, entry_texts: Sequence[str]) -> frozenset[str] | None:
     """Return what the entries of a message lack of its text; None if they are another text.
 
     The losses are `end` and `start` (cut), `digits`, `letters` (of another script than ASCII), `case` and `marks`
     (punctuation). `at_risk` returns the losses that a message can have.
     """
-    if any(message in text for text in stored):
+    if any(message in text for text in entry_texts):
         return frozenset()
     tokens = _TOKEN.findall(message)
-    together = " ".join(stored)
-    raw = set(_TOKEN.findall(together))
+    joined = " ".join(entry_texts)
+    raw = set(_TOKEN.findall(joined))
     lower = {token.lower() for token in raw}
     missing = [token.lower() not in lower for token in tokens]
     if not any(missing):
-        return frozenset(_surface_losses(message, tokens, together, raw))
-    if cut := _cut_text(message, stored) or _cut(missing):
+        return frozenset(_surface_losses(message, tokens, joined, raw))
+    if cut := _cut_text(message, entry_texts) or _cut(missing):
         return frozenset({cut})
     kinds = {
         "digits": [any(map(str.isdigit, token)) for token in tokens],
         "letters": [not token.isascii() and token.isalpha() for token in tokens],
     }
-    for kind, of_kind in kinds.items():
-        others = [lost for lost, has in zip(missing, of_kind, strict=True) if not has]
-        whole = [lost for lost, has in zip(missing, of_kind, strict=True) if has]
-        if whole and all(whole) and sum(others) <= (1 - REST) * len(others):
+    for kind, is_of_kind in kinds.items():
+        lost_others = [is_lost for is_lost, belongs in zip(missing, is_of_kind, strict=True) if not belongs]
+        lost_of_kind = [is_lost for is_lost, belongs in zip(missing, is_of_kind, strict=True) if belongs]
+        if lost_of_kind and all(lost_of_kind) and sum(lost_others) <= (1 - REST) * len(lost_others):
             return frozenset({kind})
     return None
 
@@ -98,21 +98,21 @@ def at_risk(message: str) -> frozenset[str]:
     return frozenset(kind for kind, possible in kinds.items() if possible)
 
 
-def _surface_losses(message: str, tokens: Sequence[str], stored: str, raw: Iterable[str]) -> list[str]:
+def _surface_losses(message: str, tokens: Sequence[str], joined: str, raw: Iterable[str]) -> list[str]:
     """Return the losses of a text of which every word is stored, in some form."""
     upper = {token for token in tokens if token != token.lower()}
     changes = ["case"] if upper and upper.isdisjoint(raw) else []
     marks = _MARKS.intersection(message)
-    bare = "".join(bodies(line)[-1] for line in stored.splitlines())
+    bare = "".join(text_variants(line)[-1] for line in joined.splitlines())
     if marks and marks.isdisjoint(bare):
         changes.append("marks")
     return changes
 
 
-def _cut_text(message: str, stored: Sequence[str]) -> str:
+def _cut_text(message: str, entry_texts: Sequence[str]) -> str:
     """Return which side of a text is cut: what is stored is its beginning or its end, letter by letter."""
-    for text in stored:
-        for body in bodies(text):
+    for text in entry_texts:
+        for body in text_variants(text):
             part = body.strip(" .…")
             if len(part) >= SHORTEST_PART and part != message.strip(" .…"):
                 if message.startswith(part):

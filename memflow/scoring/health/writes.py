@@ -11,9 +11,9 @@ from memflow.scoring.health.states import (
     OK,
     SUSPECT,
     Measurement,
+    example_text,
     not_measurable,
     share_measurement,
-    such_as,
 )
 
 SUSPECT_FAILED_SHARE = 0.1
@@ -33,7 +33,7 @@ def failed_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
         return not_measurable("failed_writes", f"only {len(messages)} messages were given")
     failed = [message.message_id for message in messages if message.failed]
     reasons = [reason for episode in episodes for reason in episode.write_failures] if failed else []
-    statement = f"the writes of {len(failed)} of {len(messages)} messages failed{such_as(reasons)}"
+    statement = f"the writes of {len(failed)} of {len(messages)} messages failed{example_text(reasons)}"
     return share_measurement(
         "failed_writes", failed, len(messages), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
     )
@@ -47,56 +47,56 @@ def invalid_exports(episodes: Sequence[EpisodeObservation], memory: MemoryTraits
         return not_measurable(measure, "the memory is no server")
     invalid = [episode.episode_id for episode in played if episode.export_failures]
     statement = f"in {len(invalid)} of {len(played)} episodes an export failed or had invalid items"
-    statement += such_as([reason for episode in played for reason in episode.export_failures])
+    statement += example_text([reason for episode in played for reason in episode.export_failures])
     return share_measurement(measure, invalid, len(played), statement, suspect=SUSPECT_FAILED_SHARE)
 
 
 def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the episodes from whose end nothing was stored, although earlier messages were."""
-    if reason := unseen(episodes):
+    if reason := unknown_contents(episodes):
         return not_measurable("stopped_storing", reason)
     silent, share = (SILENT_MERGED, SILENT_MERGED_SHARE) if memory.design.merges else (SILENT, SILENT_SHARE)
-    long, stopped = [], {}
+    tested, stopped = [], {}
     for episode in episodes:
-        expected = _expected(episode, memory)
-        stored = _last_stored(episode, expected, merges=memory.design.merges)
-        tail = len(expected) - stored
+        expected = _storable_messages(episode, memory)
+        stored_count = _last_stored(episode, expected, merges=memory.design.merges)
+        tail = len(expected) - stored_count
         if len(expected) < silent:
             continue
-        long.append((episode.episode_id, expected[0].sequence + len(expected)))
-        dense = memory.design.merges or sum(m.stored for m in expected[:stored]) >= stored / 2
+        tested.append((episode.episode_id, expected[0].sequence + len(expected)))
+        mostly_stored = (
+            memory.design.merges or sum(m.stored for m in expected[:stored_count]) >= stored_count / 2
+        )
         # The first messages of an episode that continues another one were stored in that one.
-        begun = stored or (expected[0].sequence > 0 and episode.entries)
-        if begun and dense and tail >= max(silent, share * len(expected)):
-            stopped[episode.episode_id] = (expected[0].sequence + stored, stored, len(expected))
-    if not long:
+        has_stored = stored_count or (expected[0].sequence > 0 and episode.entries)
+        if has_stored and mostly_stored and tail >= max(silent, share * len(expected)):
+            stopped[episode.episode_id] = (expected[0].sequence + stored_count, stored_count, len(expected))
+    if not tested:
         return not_measurable("stopped_storing", f"no episode has {silent} messages")
     first = min((moment for moment, _, _ in stopped.values()), default=0)
-    comparable = [name for name, end in long if end >= first + silent]
+    comparable = [name for name, end in tested if end >= first + silent]
     if not stopped:
-        return Measurement("stopped_storing", OK, f"0 of {len(long)} episodes end unstored", 0.0, len(long))
-    kept, total = (sum(counts[at] for counts in stopped.values()) for at in (1, 2))
+        statement = f"0 of {len(tested)} episodes end unstored"
+        return Measurement("stopped_storing", OK, statement, 0.0, len(tested))
+    stored_sum, total = (sum(counts[at] for counts in stopped.values()) for at in (1, 2))
     later = "" if len({moment for moment, _, _ in stopped.values()}) == 1 else " or a later one"
-    return Measurement(
-        "stopped_storing",
-        FAULTY if len(stopped) >= FAULTY_SHARE * len(comparable) else SUSPECT,
+    state = FAULTY if len(stopped) >= FAULTY_SHARE * len(comparable) else SUSPECT
+    statement = (
         f"in {len(stopped)} of {len(comparable)} long episodes nothing is stored after message {first}{later}: "
-        f"{kept} of {total} messages are stored",
-        len(stopped) / len(comparable),
-        len(comparable),
-        [*stopped],
-        len(stopped),
+        f"{stored_sum} of {total} messages are stored"
     )
+    share = len(stopped) / len(comparable)
+    return Measurement("stopped_storing", state, statement, share, len(comparable), [*stopped])
 
 
 def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the messages of a role of which nothing is stored, although the other role's are."""
     measure = "unstored_role"
-    if reason := unseen(episodes) or _merging(memory):
+    if reason := unknown_contents(episodes) or _merging_reason(memory):
         return not_measurable(measure, reason)
     by_role: dict[str, list[GivenMessage]] = defaultdict(list)
     for episode in episodes:
-        for message in _expected(episode, memory):
+        for message in _storable_messages(episode, memory):
             by_role[message.role].append(message)
     if len(by_role) < 2 or min(map(len, by_role.values())) < MIN_OBSERVATIONS:
         return not_measurable(
@@ -114,16 +114,9 @@ def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
         for role, of_role in sorted(by_role.items())
     )
     affected = [message.message_id for role in lost for message in by_role[role] if not message.stored]
-    n = sum(map(len, by_role.values()))
-    return Measurement(
-        measure,
-        SUSPECT if lost else OK,
-        f"stored are {counts}",
-        len(affected) / n,
-        n,
-        affected,
-        len(affected),
-    )
+    total = sum(map(len, by_role.values()))
+    state = SUSPECT if lost else OK
+    return Measurement(measure, state, f"stored are {counts}", len(affected) / total, total, affected)
 
 
 def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -132,60 +125,64 @@ def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     Repetitions are known for the episodes that lost a message.
     """
     measure = "unstored_repeats"
-    if reason := unseen(episodes) or _merging(memory):
+    if reason := unknown_contents(episodes) or _merging_reason(memory):
         return not_measurable(measure, reason)
-    messages = [message for episode in episodes for message in _expected(episode, memory)]
+    messages = [message for episode in episodes for message in _storable_messages(episode, memory)]
     repeated = [message for message in messages if message.repeats]
-    others = [message for message in messages if not message.repeats]
+    first_mentions = [message for message in messages if not message.repeats]
     if len(messages) >= MIN_OBSERVATIONS and all(message.stored for message in messages):
         return Measurement(measure, OK, f"all of {len(messages)} messages are stored", 0.0, len(messages))
-    if len(repeated) < MIN_OBSERVATIONS or not others:
+    if len(repeated) < MIN_OBSERVATIONS or not first_mentions:
         return not_measurable(measure, f"only {len(repeated)} messages nearly repeat an earlier one")
     lost = [message.message_id for message in repeated if not message.stored]
-    stored_share = sum(message.stored for message in others) / len(others)
+    stored_share = sum(message.stored for message in first_mentions) / len(first_mentions)
     share = len(lost) / len(repeated)
     suspect = share >= 0.5 and stored_share >= FAULTY_SHARE and len(lost) >= MIN_OBSERVATIONS
     statement = (
         f"{len(lost)} of {len(repeated)} messages that nearly repeat an earlier one are not stored; "
         f"of the others, {stored_share:.0%} are"
     )
-    return Measurement(measure, SUSPECT if suspect else OK, statement, share, len(repeated), lost, len(lost))
+    return Measurement(measure, SUSPECT if suspect else OK, statement, share, len(repeated), lost)
 
 
 def forgotten_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the stored messages that no entry contains any more at the end of their episode."""
     measure = "forgotten_messages"
-    if reason := unseen(episodes) or _merging(memory):
+    if reason := unknown_contents(episodes) or _merging_reason(memory):
         return not_measurable(measure, reason)
     window = memory.design.window
     stored = [
         message
         for episode in episodes
-        for message in _expected(episode, memory)[-window if window else 0 :]
+        for message in _storable_messages(episode, memory)[-window if window else 0 :]
         if message.stored
     ]
     if len(stored) < MIN_OBSERVATIONS:
         return not_measurable(measure, f"only {len(stored)} messages are stored")
-    gone = [message.message_id for message in stored if not message.live_at_end]
-    statement = f"{len(gone)} of {len(stored)} stored messages are in no entry at the end of their episode"
+    forgotten = [message.message_id for message in stored if not message.live_at_end]
+    statement = (
+        f"{len(forgotten)} of {len(stored)} stored messages are in no entry at the end of their episode"
+    )
     if window:
         statement += f" (of the newest {window}, which the memory keeps by design)"
-    return share_measurement(measure, gone, len(stored), statement, suspect=LOST, at_least=MIN_OBSERVATIONS)
+    return share_measurement(
+        measure, forgotten, len(stored), statement, suspect=LOST, at_least=MIN_OBSERVATIONS
+    )
 
 
 def unstored_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the messages that no entry ever came from."""
     measure = "unstored_messages"
-    if reason := unseen(episodes):
+    if reason := unknown_contents(episodes):
         return not_measurable(measure, reason)
-    messages = [message for episode in episodes for message in _expected(episode, memory)]
+    messages = [message for episode in episodes for message in _storable_messages(episode, memory)]
     if len(messages) < MIN_OBSERVATIONS:
         return not_measurable(measure, f"only {len(messages)} messages should be stored")
     if not any(episode.entries for episode in episodes):
         ids = [message.message_id for message in messages]
         statement = f"none of {len(messages)} messages left an entry"
         return share_measurement(measure, ids, len(ids), statement, faulty=FAULTY_SHARE)
-    if reason := _merging(memory):
+    if reason := _merging_reason(memory):
         return not_measurable(measure, reason)
     lost = [message.message_id for message in messages if not message.stored]
     statement = f"{len(lost)} of {len(messages)} messages are in no entry"
@@ -194,7 +191,7 @@ def unstored_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTrai
     )
 
 
-def unseen(episodes: Sequence[EpisodeObservation]) -> str:
+def unknown_contents(episodes: Sequence[EpisodeObservation]) -> str:
     """Return why the content of a memory is not known by message; empty if it is."""
     if any(episode.hides_items for episode in episodes):
         return "the memory server does not export its items"
@@ -206,11 +203,11 @@ def unseen(episodes: Sequence[EpisodeObservation]) -> str:
     return ""
 
 
-def _merging(memory: MemoryTraits) -> str:
+def _merging_reason(memory: MemoryTraits) -> str:
     return "the memory summarizes, selects or merges messages by design" if memory.design.merges else ""
 
 
-def _expected(episode: EpisodeObservation, memory: MemoryTraits) -> list[GivenMessage]:
+def _storable_messages(episode: EpisodeObservation, memory: MemoryTraits) -> list[GivenMessage]:
     """Return the messages that a memory of this design stores, without those whose write failed."""
     return [
         message for message in episode.messages if message.role in memory.design.roles and not message.failed

@@ -150,11 +150,36 @@ def test_error_for_missing_entry_points_has_reinstall_command(monkeypatch: pytes
     monkeypatch.setattr(entry_points, "entry_points", lambda group: [])
     clear_caches()
     try:
-        with pytest.raises(BadSettings, match="Reinstall memflow with `pip install -e"):
+        with pytest.raises(BadSettings, match=r"another Python than .*`pip install --force-reinstall"):
             registry.domains()
     finally:
         monkeypatch.undo()
         clear_caches()
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        (("memflow/__init__.py", "memflow_bench-0.3.0.dist-info", "memflow_plugin-1.dist-info"), None),
+        (
+            ("memflow/__init__.py", "memflow-0.2.0.dist-info"),
+            r"has files of memflow-0\.2\.0, another project",
+        ),
+        (("memflow/cli",), "lacks files of memflow"),
+    ],
+    ids=["alone", "beside", "after it was removed"],
+)
+def test_another_package_of_the_same_name_in_the_environment_is_refused(
+    tmp_path: Path, files: tuple[str, ...], message: str | None
+) -> None:
+    for name in files:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    if message is None:
+        entry_points.require_own_package(tmp_path / "memflow")
+        return
+    with pytest.raises(BadSettings, match=rf"{message}\. .*pip uninstall -y memflow memflow-bench"):
+        entry_points.require_own_package(tmp_path / "memflow")
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,16 @@
 """Help texts, exit codes and error messages common to all commands."""
 
+import re
+
 import pytest
 
 from memflow.cli import COMMANDS
+from memflow.cli.front import _name_unused_settings
 
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
-    ("export", "transcript"),
+    *(("export", name) for name in ("transcript", "liked")),
+    *(("import", "results"), ("memories", "check"), ("ledger", "forget"), ("annotate", "sample")),
 )
 
 
@@ -18,6 +22,7 @@ def test_every_command_prints_help_with_usage(empty, command) -> None:
     result = empty(*command, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout and len(result.stdout) > 200
+    assert not re.search("<(bool|int|float)", result.stdout)
 
 
 def test_main_help_lists_every_command(empty) -> None:
@@ -41,6 +46,17 @@ def test_missing_settings_file_is_named_in_the_error(empty) -> None:
     assert "the settings file elsewhere.toml does not exist" in empty.error(
         "--settings", "elsewhere.toml", "domains"
     )
+
+
+def test_settings_file_of_a_parent_folder_is_named_and_not_used(empty, tmp_path, monkeypatch) -> None:
+    (tmp_path / "memflow.toml").write_text("seed = 'invalid'\n", encoding="utf-8")
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    result = empty("show", "times")
+    assert f"{tmp_path / 'memflow.toml'} is not used" in result.stderr and "seed" not in result.stderr
+    (tmp_path / "notebooks/memflow.toml").write_text("", encoding="utf-8")
+    _name_unused_settings.cache_clear()
+    assert "is not used" not in empty("show", "times").stderr
 
 
 @pytest.mark.parametrize(

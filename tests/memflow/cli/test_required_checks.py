@@ -1,8 +1,6 @@
 """The check of memory servers that `memflow run` requires, its plan, and memory servers given by an address."""
 
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, cast
 
 import pytest
 from echo_servers import ECHO, http_echo
@@ -41,9 +39,7 @@ def write_server(*faults: str) -> None:
 def selected(memory: str = "mine") -> Selection:
     """Return the selection of a run."""
     front = Front(home=Path("home").absolute())
-    return select(
-        cast(Any, SimpleNamespace(obj=front)), domains=["amemgym_demo"], memories=[memory], bounds=False
-    )
+    return select(front, domains=["amemgym_demo"], memories=[memory], bounds=False)
 
 
 def test_run_refuses_a_server_with_a_fault_before_it_generates_anything(empty) -> None:
@@ -100,9 +96,7 @@ def test_check_of_an_address_holds_for_a_day_and_for_name_and_version(
     with http_echo() as (url, _):
         assert empty("memories", "check", url).exit_code == 0
         front = Front(home=empty.folder)
-        selection = select(
-            cast(Any, SimpleNamespace(obj=front)), domains=["amemgym_demo"], memories=[url], bounds=False
-        )
+        selection = select(front, domains=["amemgym_demo"], memories=[url], bounds=False)
         [(name, own)] = [(name, own) for name, own in selection.settings.memories.items() if own.url]
         hello = read_hello(name, empty.folder)
         assert hello is not None

@@ -2,8 +2,8 @@
 
 import sys
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
-from typing import Any, cast
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -43,7 +43,7 @@ def _shelf(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def selected(file: Path | None = None, **options: Any) -> Selection:
-    return select(cast(Any, SimpleNamespace(obj=Front(settings=file))), **options)
+    return select(Front(settings=file), **options)
 
 
 def test_run_selection_without_options_uses_the_settings_file(file: Path) -> None:

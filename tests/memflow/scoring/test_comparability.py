@@ -11,24 +11,27 @@ from memflow.scoring.comparability import MeasuredSettings, compare_settings, di
 
 def settings(*prompts: str, tokens: int = 10, **meta: str) -> MeasuredSettings:
     replies = [reply(prompt=prompt, model="fingerprint-1", injected_tokens=tokens) for prompt in prompts]
-    return MeasuredSettings.of(replies, meta)
+    return MeasuredSettings.from_replies(replies, meta)
 
 
 def test_compare_settings_adds_the_settings_of_the_assistant_to_every_score() -> None:
     replies = [reply(prompt="x/choice@1", model="f", injected_tokens=tokens) for tokens in (10, 30)]
-    [found] = compare_settings([score()], {"full": MeasuredSettings.of([*replies, reply()], {"k": "5"})})
+    [found] = compare_settings(
+        [score()], {"full": MeasuredSettings.from_replies([*replies, reply()], {"k": "5"})}
+    )
     assert (found.fingerprint, found.prompts, found.k, found.budget) == ("f", ["x/choice@1"], 5, None)
     assert (found.injected_tokens, found.differing_settings) == (20.0, None)
 
 
 def test_prompts_with_dropped_messages_make_the_results_of_their_assistant_incomplete() -> None:
     replies = [reply(dropped_messages=count) for count in (3, 0, 0, 1)]
-    whole = MeasuredSettings.of([reply()], {})
+    whole = MeasuredSettings.from_replies([reply()], {})
     [full, none] = compare_settings(
-        [score(), score(assistant="none")], {"full": MeasuredSettings.of(replies, {}), "none": whole}
+        [score(), score(assistant="none")],
+        {"full": MeasuredSettings.from_replies(replies, {}), "none": whole},
     )
     assert (full.incomplete, none.incomplete) == ("2 of 4 prompts without the oldest messages", None)
-    limited = MeasuredSettings.of(replies, {"incomplete": "sample of 2 of 20 users"})
+    limited = MeasuredSettings.from_replies(replies, {"incomplete": "sample of 2 of 20 users"})
     assert limited.incomplete == "sample of 2 of 20 users; 2 of 4 prompts without the oldest messages"
 
 

@@ -11,7 +11,7 @@ from paired_values import compare_pairs, pair_values
 from memflow.metrics.diagnosis import memory_score
 from memflow.records import Comparison
 from memflow.scoring.comparison import NO_PAIRS
-from memflow.scoring.comparisons import DomainContext, adjusted, all_pairs, compare, with_ranks
+from memflow.scoring.comparisons import DomainContext, adjust_families, all_pairs, compare, with_ranks
 from memflow.scoring.measures import (
     AggregateMeasure,
     PairedSums,
@@ -40,7 +40,7 @@ def domain_values(episodes: int = 12, size: int = 8, missing: float = 0.1) -> Ve
 def rows_of(values: VerdictValues, slices: dict[str, frozenset[str]] | None = None) -> list[Comparison]:
     everything = {"all": frozenset(probe.probe_id for probe in values.probes)}
     measures = mean_measures("amemgym", values, slices or everything)
-    return adjusted(compare(CONTEXT, measures, all_pairs(len(NAMES))))
+    return adjust_families(compare(CONTEXT, measures, all_pairs(len(NAMES))))
 
 
 def test_comparison_of_all_pairs_equals_the_comparison_of_each_pair() -> None:
@@ -151,12 +151,14 @@ def comparison_rows(ps: Sequence[float]) -> list[Comparison]:
 def test_family_of_tests_is_the_pairs_of_one_slice() -> None:
     rows = comparison_rows([0.01, 0.02, 0.5])
     other = replace(rows[0], slice="period 1", p=0.04)
-    assert [row.p_adjusted for row in adjusted([*rows, other])] == pytest.approx([0.03, 0.04, 0.5, 0.04])
-    assert [row.better for row in adjusted([*rows, other])] == ["a", "a", None, "a"]
+    assert [row.p_adjusted for row in adjust_families([*rows, other])] == pytest.approx(
+        [0.03, 0.04, 0.5, 0.04]
+    )
+    assert [row.better for row in adjust_families([*rows, other])] == ["a", "a", None, "a"]
 
 
 def test_ranks_group_assistants_that_cannot_be_told_apart() -> None:
-    rows = adjusted(comparison_rows([0.01, 0.02, 0.5]))
+    rows = adjust_families(comparison_rows([0.01, 0.02, 0.5]))
     scores = [
         factories.score(assistant=name, value=value)
         for name, value in zip("abc", (0.5, 0.3, 0.3), strict=True)

@@ -3,7 +3,7 @@
 import pytest
 from factories import score
 
-from memflow.scoring.completeness import dataset_gap, incomplete_results, joined, limit_gap, quarantine_gap
+from memflow.scoring.completeness import dataset_gap, incomplete_results, join_gaps, limit_gap, quarantine_gap
 
 
 @pytest.mark.parametrize(
@@ -28,8 +28,8 @@ def test_missing_data_sets_and_quarantined_rows_are_counted_and_named() -> None:
     assert dataset_gap([], 3) is None
     assert quarantine_gap(11, 3000, "records") == "11 of 3,000 records quarantined"
     assert quarantine_gap(0, 3000, "records") is None
-    assert joined([None, "a", None, "b"]) == "a; b"
-    assert joined([None]) is None
+    assert join_gaps([None, "a", None, "b"]) == "a; b"
+    assert join_gaps([None]) is None
 
 
 def test_gap_lines_state_a_gap_of_all_assistants_once_for_the_domain() -> None:

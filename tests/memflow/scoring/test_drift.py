@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.records import Drift
-from memflow.scoring.drift import ScoreChange, adjusted
+from memflow.scoring.drift import ScoreChange, adjust_drifts
 from memflow.scoring.drift_summary import DomainDrift
 from memflow.scoring.stages import STAGES
 
@@ -58,7 +58,7 @@ def fallen(episodes: int, scores: int = 1) -> list[Drift]:
     after = {probe: float(at // episodes < 3 + at % episodes % 2) for at, probe in enumerate(probes)}
     change = ScoreChange(before, after, dict.fromkeys(probes, "answers"), probes)
     row = change.row("domain", "assistant", "accuracy", "standard", "all")
-    return adjusted([replace(row, slice="all" if at == 0 else f"period {at}") for at in range(scores)])
+    return adjust_drifts([replace(row, slice="all" if at == 0 else f"period {at}") for at in range(scores)])
 
 
 @pytest.mark.parametrize(("episodes", "scores", "possible"), [(3, 1, False), (9, 20, False), (10, 20, True)])
@@ -79,8 +79,8 @@ def test_drift_that_cannot_be_significant_is_said_with_the_largest_change(
 
 def test_drift_of_two_samples_counts_the_divisions_of_episodes() -> None:
     row = replace(fallen(6)[0], paired=False, episodes_before=2, episodes_after=3)
-    assert not adjusted([row])[0].can_be_significant
-    assert adjusted([replace(row, episodes_before=6, episodes_after=6)])[0].can_be_significant
+    assert not adjust_drifts([row])[0].can_be_significant
+    assert adjust_drifts([replace(row, episodes_before=6, episodes_after=6)])[0].can_be_significant
 
 
 @given(changes())

@@ -14,7 +14,7 @@ from memflow.plots.charts import chart, with_health_caption
 from memflow.plots.shapes import Chart
 from memflow.records import Score
 from memflow.scoring.comparison_table import comparison_markdown
-from memflow.scoring.drift import Evaluation, MetricValues, adjusted, drift_rows
+from memflow.scoring.drift import Evaluation, MetricValues, adjust_drifts, drift_rows
 from memflow.scoring.drift_summary import grouped
 from memflow.scoring.groups import Group
 from memflow.scoring.leaderboard import DomainRows
@@ -191,7 +191,7 @@ def test_drift_of_a_faulty_evaluation_moves_nothing_and_says_why(faulty_before: 
     before, after = evaluation(valid, "x"), evaluation(withheld, "y", EMPTY)
     if faulty_before:
         before, after = replace(after, inputs={"judge": "x"}), replace(before, inputs={"judge": "y"})
-    found = adjusted(drift_rows("d", "rag", before, after))
+    found = adjust_drifts(drift_rows("d", "rag", before, after))
     reason = f"not measured {'before' if faulty_before else 'after'} the change: {EMPTY}"
     assert [(row.difference, row.moved, row.reason) for row in found] == [(None, False, reason)]
     [drift] = grouped(found)
@@ -205,6 +205,6 @@ def test_drift_of_valid_assistants_is_stated_beside_a_faulty_one() -> None:
         *drift_rows("d", "rag", evaluation(valid, "x"), evaluation(withheld, "y", EMPTY)),
         *drift_rows("d", "full", evaluation(valid, "x"), evaluation({**valid, "p0": 0.0}, "y")),
     ]
-    [drift] = grouped(adjusted(rows))
+    [drift] = grouped(adjust_drifts(rows))
     assert "accuracy of full" in drift.sentence()
     assert drift.sentence().endswith(f" rag is not measured after the change: {EMPTY}.")

@@ -22,7 +22,7 @@ from memflow.resources.report.names import data_name
 from memflow.resources.report.redaction import LEFT_OUT
 from memflow.resources.report.schema import PROBES
 from memflow.resources.report.verdicts import SCHEMA
-from memflow.scoring.health.states import such_as
+from memflow.scoring.health.states import example_text
 from memflow.scoring.published_health import AssistantHealth, with_health
 
 
@@ -96,7 +96,7 @@ def test_headroom_file_has_the_measured_assistants_that_the_report_shows(
 def test_report_without_texts_states_health_without_the_messages_of_errors(
     home: ReportHome, tmp_path: Path
 ) -> None:
-    statement = f"9 of 9 writes failed{such_as(['alert(1) is not JSON'])}"
+    statement = f"9 of 9 writes failed{example_text(['alert(1) is not JSON'])}"
     row = health_measure(domain=DOMAIN, assistant="full", state="faulty", statement=statement)
     home.write("score.health", [row], "full")
     score = home.lake.read("score.leaderboard", "all")[1]

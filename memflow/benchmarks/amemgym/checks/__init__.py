@@ -89,16 +89,12 @@ _ERRORS: dict[str, dict[str, Any]] = {
     },
     "question.probes": {
         "gold_is_only_option_matching_user_state": _probes_and_table(probes.probes_without_unique_gold),
-        "gold_context_matches_user_state": _probes_and_table(probes.probes_with_wrong_state),
         "option_values_in_state_schema": _probes_and_table(probes.probes_outside_schema, "state.variables"),
         "options_have_distinct_states": _probes_and_table(
             probes.probes_with_duplicate_variants, "state.variables"
         ),
-        "same_options_in_every_period": _probes_and_table(probes.probes_with_changed_options),
-        "one_probe_per_question_and_period": _probes_and_table(probes.questions_missing_in_periods),
         "gold_equals_answer_from_exposed_values": _golds_match(examiner.read_exposed),
         "gold_equals_answer_from_message_texts": _if_generated(_golds_match(examiner.read_text)),
-        "every_question_variable_has_state_probe": _probes_and_table(probes.questions_without_state_probe),
     },
 }
 """Rules that block downstream steps, by table and name."""
@@ -128,12 +124,8 @@ _WARNINGS: dict[str, dict[str, Any]] = {
         "at_most_1_percent_of_sessions_repeat_exposed_variable": WholeTable(
             turns.turns_repeating_values, MAX_REPEATED
         ),
-        "sessions_on_last_days_of_period": _turns_and_changes(turns.turns_off_last_days),
-        "sessions_start_in_the_evening": _turns_and_changes(turns.turns_outside_evening),
     },
     "question.probes": {
-        "options_gold_in_some_period_come_first": _probes_and_table(probes.probes_with_unordered_options),
-        "option_count_as_configured": _probes_by_config(probes.probes_with_wrong_option_count),
         "question_count_as_configured": _probes_by_config(probes.probes_with_wrong_question_count),
         "variables_per_question_as_configured": _probes_by_config(probes.probes_with_wrong_variable_count),
     },

@@ -1,11 +1,9 @@
 """Functions for AMemGym's checks of sessions in utterance.turns: values that a message exposes, and times."""
 
-from collections import defaultdict
 from collections.abc import Sequence
-from datetime import datetime, time, timedelta
+from datetime import datetime
 
 from memflow.benchmarks.amemgym.checks.states import (
-    UserPeriod,
     parse_time,
     period_ends,
     positions_where,
@@ -13,9 +11,6 @@ from memflow.benchmarks.amemgym.checks.states import (
 )
 from memflow.benchmarks.amemgym.states import exposed_values
 from memflow.records import Change, Turn
-
-EVENING = time(19), time(22)
-"""Earliest and latest start of a published session."""
 
 
 def unexposed_changes(changes: Sequence[Change], turns: Sequence[Turn]) -> list[int]:
@@ -91,35 +86,6 @@ def turns_out_of_order(turns: Sequence[Turn], changes: Sequence[Change]) -> list
         else:
             latest_times[turn.episode_id] = moment
     return positions
-
-
-def turns_off_last_days(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Return the positions of sessions that do not lie on consecutive days ending on the last day of their period."""
-    ends = period_ends(changes)
-    by_period: dict[UserPeriod, list[int]] = defaultdict(list)
-    for position, turn in _sessions(turns):
-        by_period[turn.episode_id, turn.checkpoint].append(position)
-    positions = []
-    for key, period_positions in by_period.items():
-        for days_left, position in enumerate(reversed(period_positions)):
-            moment = parse_time(turns[position].sent_at)
-            if key in ends and (
-                moment is None or moment.date() != ends[key].date() - timedelta(days=days_left)
-            ):
-                positions.append(position)
-    return positions
-
-
-def turns_outside_evening(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Return the positions of sessions that start before 19:00 or after 22:00, unlike the published sessions."""
-    ends = period_ends(changes)
-
-    def violates(turn: Turn) -> bool:
-        moment = parse_time(turn.sent_at)
-        in_evening = moment is not None and EVENING[0] <= moment.time() <= EVENING[1]
-        return (turn.episode_id, turn.checkpoint) in ends and not in_evening
-
-    return positions_where(enumerate(turns), violates)
 
 
 def _sessions(turns: Sequence[Turn]) -> list[tuple[int, Turn]]:

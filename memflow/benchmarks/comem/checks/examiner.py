@@ -9,10 +9,10 @@ from collections import defaultdict
 from collections.abc import Sequence
 from functools import lru_cache
 
-from memflow.benchmarks.comem.checks.rows import PROBES, TURNS, per_config
-from memflow.benchmarks.comem.config import CoMemConfig
+from memflow.benchmarks.comem.config import CoMemConfig, parse_config
 from memflow.benchmarks.comem.contexts import unknown_option
-from memflow.checks.rules import AcrossTables, Expectation, Findings, Rule
+from memflow.benchmarks.domains import Domain
+from memflow.checks.rules import AcrossTables, Expectation, Findings, PerDomain, Rule
 from memflow.records import Probe, Turn
 
 _QUOTED = re.compile(r'Who (?:says|was the last to say these words): "(.*)"\?', re.DOTALL)
@@ -83,11 +83,14 @@ def _plain(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.replace('’', chr(39)).casefold()))} "
 
 
-def _rule(config: CoMemConfig) -> Rule | None:
+def _rule(domain: Domain) -> Rule | None:
+    config = parse_config(domain)
     if config.keys != "rule":
         return None
-    return AcrossTables((PROBES, TURNS), lambda probes, turns: examine_labels(config, probes, turns))
+    return AcrossTables(
+        ("question.probes", "utterance.turns"), lambda probes, turns: examine_labels(config, probes, turns)
+    )
 
 
-EXPECTED = (Expectation(PROBES, "rule_based_gold_matches_messages", per_config(_rule)),)
+EXPECTED = (Expectation("question.probes", "rule_based_gold_matches_messages", PerDomain(_rule)),)
 """The check of rule-based labels."""

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from memflow.benchmarks.comem.checks.rows import PROBES, VERDICTS
 from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.checks.rules import AcrossTables, Expectation, WholeTable
 from memflow.records import Probe, Verdict
@@ -57,15 +56,15 @@ def right_answers_without_context(verdicts: Sequence[Verdict], probes: Sequence[
 
 EXPECTED = (
     Expectation(
-        PROBES,
+        "question.probes",
         "constant_answer_accuracy_at_most_50_percent",
         WholeTable(probes_right_by_constant_answer),
         "warn",
     ),
     Expectation(
-        VERDICTS,
+        "score.verdicts",
         "no_context_accuracy_not_above_chance",
-        AcrossTables((VERDICTS, PROBES), right_answers_without_context),
+        AcrossTables(("score.verdicts", "question.probes"), right_answers_without_context),
         "warn",
     ),
 )

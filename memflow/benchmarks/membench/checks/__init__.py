@@ -1,14 +1,17 @@
 """Checks of MemBench's rows. `memflow/checks` has the checks of all benchmarks."""
 
-from memflow.benchmarks.membench.checks import examination, generated, graphs, noise, reflective, rows
+from memflow.benchmarks.membench.checks import examination, generated, noise, reflective, rows
 from memflow.checks.rules import add_descriptions, of_benchmark
 
 EXPECTED = add_descriptions(
     of_benchmark(
         "membench",
         (
-            *(*rows.EXPECTED, *noise.EXPECTED, *graphs.EXPECTED),
-            *(*generated.EXPECTED, *reflective.EXPECTED, *examination.EXPECTED),
+            *rows.EXPECTED,
+            *noise.EXPECTED,
+            *generated.EXPECTED,
+            *reflective.EXPECTED,
+            *examination.EXPECTED,
         ),
     ),
     __name__,

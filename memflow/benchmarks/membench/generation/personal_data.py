@@ -9,19 +9,10 @@ driver_licence  marked as a specimen
 """
 
 import random
-import re
 
 from memflow.benchmarks.membench.generation.vocabulary import Language
 
 _MAILS = ("example.com", "example.org", "example.net")
-_RESERVED = {
-    "phone": r"\d{3}-555-01\d\d|0\d{2,3}-0\d{7}",
-    "email": r"[a-z.]+@(?:[a-z]+\.example|example\.(?:com|org|net))",
-    "id_number": r"666-\d\d-\d{4}|99\d{16}",
-    "passport": r"UTO\d{7}",
-    "bank_account": r"0000 \d{4} \d{4} \d{4}",
-    "driver_licence": r"SPECIMEN-\d{7}",
-}
 CONTACT_ATTRIBUTES = ("phone", "email")
 """Attributes of every person."""
 DOCUMENT_ATTRIBUTES = ("id_number", "passport", "bank_account", "driver_licence")
@@ -55,16 +46,6 @@ def sample_documents(rng: random.Random, born: tuple[int, int, int], language: L
         "bank_account": " ".join(card[at : at + 4] for at in range(0, 16, 4)),
         "driver_licence": f"SPECIMEN-{rng.randrange(10**7):07}",
     }
-
-
-def is_reserved(attribute: str, value: str) -> bool:
-    """Return whether the value of an attribute lies in the range that is reserved for this attribute."""
-    if re.fullmatch(_RESERVED[attribute], value) is None:
-        return False
-    if attribute == "bank_account":
-        digits = value.replace(" ", "")
-        return int(digits[-1]) != _check_digit(digits[:-1])
-    return True
 
 
 def _check_digit(digits: str) -> int:

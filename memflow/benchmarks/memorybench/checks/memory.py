@@ -1,4 +1,4 @@
-"""Checks of MemoryBench's memory stage: no test case reaches a memory, and on-policy dialogues are complete.
+"""Checks of MemoryBench's memory stage: no test case reaches a memory.
 
 Message ids of dialogues contain the case, and only training cases have dialogues. All texts are searched for the gold
 of test cases. Cases about a corpus, and gold texts that are short or that training cases or questions contain, are
@@ -6,54 +6,21 @@ exempt. So are protocols that repeat training cases.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from memflow.benchmarks.memorybench.config import Parameters, parameters_of
-from memflow.benchmarks.memorybench.feedback import ANSWERS
+from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.protocols import REPEATED
-from memflow.checks.rules import AcrossTables, Expectation, PerDomain, Rule, WholeTable, of_benchmark
-from memflow.records import Entry, PlayedRound, Probe, TranscriptMessage, Turn
+from memflow.checks.rules import AcrossTables, Expectation, PerDomain, Rule, of_benchmark
+from memflow.records import Entry, Probe, TranscriptMessage, Turn
 
 _PROBES = "question.probes"
 
 
-def _if_parameters(rule: Rule, applies: Callable[[Parameters], bool]) -> PerDomain:
-    """Return a rule that applies only to domains whose parameters satisfy a condition."""
-    return PerDomain(lambda domain: rule if applies(parameters_of(domain)) else None)
-
-
 def _leak_rule(table: str) -> PerDomain:
     rule = AcrossTables((table, _PROBES, "utterance.turns"), find_leaked_golds)
-    return _if_parameters(rule, lambda parameters: parameters.protocol not in REPEATED)
-
-
-def find_missing_answers(rounds: Sequence[PlayedRound]) -> list[int]:
-    """Return the positions of rounds that have a critique but no following round."""
-    led = {(row.checkpoint, row.case_id, row.round) for row in rounds}
-    return [
-        at
-        for at, row in enumerate(rounds)
-        if row.critique is not None and not row.ended and row.round < ANSWERS - 1
-        if (row.checkpoint, row.case_id, row.round + 1) not in led
-    ]
-
-
-def find_unwritten_answers(
-    rounds: Sequence[PlayedRound], said: Sequence[TranscriptMessage]
-) -> Collection[int]:
-    """Return the positions of rounds whose answer is missing in the transcript."""
-    given = {
-        (line.checkpoint, case_of(line.message_id), line.text)
-        for line in said
-        if line.reason is None and line.role == "assistant"
-    }
-    return [
-        at
-        for at, row in enumerate(rounds)
-        if row.reason is None and (row.checkpoint, row.case_id, row.answer) not in given
-    ]
+    return PerDomain(lambda domain: None if parameters_of(domain).protocol in REPEATED else rule)
 
 
 MIN_GOLD_LENGTH = 16
@@ -122,7 +89,7 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-_TRANSCRIPTS, _INDEXES, _FEEDBACK = "memory.transcripts", "memory.indexes", "memory.feedback"
+_TRANSCRIPTS, _INDEXES = "memory.transcripts", "memory.indexes"
 _RULES: dict[str, dict[str, Rule]] = {
     _TRANSCRIPTS: {
         "only_training_cases_have_dialogues": AcrossTables((_TRANSCRIPTS, _PROBES), find_test_dialogues),
@@ -131,12 +98,6 @@ _RULES: dict[str, dict[str, Rule]] = {
     _INDEXES: {
         "entry_sources_are_training_cases": AcrossTables((_INDEXES, _PROBES), find_test_sources),
         "entries_contain_no_test_gold": _leak_rule(_INDEXES),
-    },
-    _FEEDBACK: {
-        "rounds_with_critique_have_next_answer": _if_parameters(
-            WholeTable(find_missing_answers), lambda parameters: parameters.follow_ups == "standard"
-        ),
-        "played_answers_in_transcript": AcrossTables((_FEEDBACK, _TRANSCRIPTS), find_unwritten_answers),
     },
 }
 

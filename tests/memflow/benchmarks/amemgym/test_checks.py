@@ -209,11 +209,7 @@ CAUGHT: list[tuple[Damage, str]] = [
 
 WARNED: list[tuple[Damage, str]] = [
     (put({}, "periods", 1, "sessions", 0, "exposed_states"), "session_exposes_1_to_3_state_values"),
-    (put("2020-12-01 20:00:00", *SESSION_TIME), "sessions_on_last_days_of_period"),
-    (put("2020-12-30 12:00:00", *SESSION_TIME), "sessions_start_in_the_evening"),
     (sessions_expose_all_again, "at_most_1_percent_of_sessions_repeat_exposed_variable"),
-    (lambda user: choices(user).insert(0, unreached(user)), "options_gold_in_some_period_come_first"),
-    (lambda user: choices(user).append(unreached(user)), "option_count_as_configured"),
     (lambda user: user["qas"].pop(), "question_count_as_configured"),
     (lambda user: user["qas"].pop(), "every_variable_used_by_a_question"),
     (question_needs_one_variable, "variables_per_question_as_configured"),
@@ -258,22 +254,6 @@ def period_is_lost(world: World) -> None:
     world["state.changes"] = [row for row in world["state.changes"] if row.period != 2]
 
 
-def another_value_is_revealed(world: World) -> None:
-    probe = world[PROBES][0]
-    world[PROBES][0] = replace(probe, revealed=probe.revealed.replace(": ", ": not_"))
-
-
-def another_value_is_gold(world: World) -> None:
-    assert world[PROBES][1].kind == "state"
-    world[PROBES][1] = replace(world[PROBES][1], gold="{}")
-
-
-def options_are_shuffled(world: World) -> None:
-    last = max(at for at, probe in enumerate(world[PROBES]) if probe.kind == "choice")
-    probe = world[PROBES][last]
-    world[PROBES][last] = replace(probe, options=probe.options[::-1], variants=probe.variants[::-1])
-
-
 def gold_is_another_option(world: World) -> None:
     probe = world[PROBES][0]
     world[PROBES][0] = replace(probe, gold="2" if probe.gold == "1" else "1")
@@ -282,16 +262,7 @@ def gold_is_another_option(world: World) -> None:
 ROWS: list[tuple[Callable[[World], object], str]] = [
     (first_variable_has_no_changes, "every_variable_has_a_value"),
     (period_is_lost, "periods_are_consecutive"),
-    (another_value_is_revealed, "gold_context_matches_user_state"),
-    (another_value_is_gold, "gold_context_matches_user_state"),
-    (options_are_shuffled, "same_options_in_every_period"),
     (gold_is_another_option, "gold_is_only_option_matching_user_state"),
-    (lambda world: world[PROBES].pop(0), "one_probe_per_question_and_period"),
-    (
-        lambda world: world[PROBES].append(replace(world[PROBES][0], probe_id="again")),
-        "one_probe_per_question_and_period",
-    ),
-    (lambda world: world[PROBES].pop(1), "every_question_variable_has_state_probe"),
 ]
 
 
@@ -310,7 +281,6 @@ SET = {
     "changes_per_variable_at_most_configured": {"max_changes_per_variable": 1},
     "period_count_as_configured": {"periods": 5},
     "period_end_dates_as_configured": {"months_per_period": 2},
-    "option_count_as_configured": {"min_variants": 9},
     "question_count_as_configured": {"questions": 5},
     "variables_per_question_as_configured": {"variables_per_question": 3},
 }

@@ -10,6 +10,22 @@ from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 
 
+def test_every_question_has_the_same_options_and_state_probes_in_each_period(demo):
+    periods = {row.period for row in demo.states.changes}
+    questions = {}
+    for probe in demo.of_kind("choice"):
+        questions.setdefault((probe.episode_id, probe.question), []).append(probe)
+    stated = {
+        (probe.episode_id, probe.checkpoint, name)
+        for probe in demo.of_kind("state")
+        for name in probe.variables
+    }
+    for (user, _), probes in questions.items():
+        assert [probe.checkpoint for probe in probes] == sorted(periods)
+        assert len({(*probe.options, *probe.variants) for probe in probes}) == 1
+        assert all((user, probe.checkpoint, name) in stated for probe in probes for name in probe.variables)
+
+
 def test_state_probes_by_variable_cover_each_variable_once_per_period(demo, demo_by_variable):
     assert demo_by_variable.of_kind("choice") == demo.of_kind("choice")
     for user_id, history in histories(demo_by_variable.states).items():

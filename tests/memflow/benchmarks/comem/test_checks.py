@@ -1,4 +1,4 @@
-"""Every check of CoMem's rows passes on the demo and fails on corrupted rows."""
+"""CoMem's checks pass on the demo, and warn of labels by one model and of questions that give their answers away."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -54,107 +54,8 @@ def failed(rows: Rows, domain: str = "comem_demo") -> dict[str, int]:
     return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}
 
 
-def at(rows: Rows, table: str, question: str, checkpoint: int) -> int:
-    return next(
-        place
-        for place, row in enumerate(rows[table])
-        if (row.question_id, row.checkpoint) == (question, checkpoint)
-    )
-
-
 def test_demo_rows_pass_every_comem_check(rows: Rows):
     assert failed(rows) == {}
-
-
-# "ana/work": by bus from message 3 of 24 on, by bicycle from 9, on foot from 17; messages are seen 6, 12, 18 and 24.
-WORK = "ana/work"
-Damage = Callable[[Rows], object]
-
-
-def edit(table: str, checkpoint: int, **values: Any) -> Damage:
-    """Return the corruption of one row of the question; a value may be a function of the rows."""
-
-    def apply(rows: Rows) -> None:
-        place = at(rows, table, WORK, checkpoint)
-        found = {name: value(rows) if callable(value) else value for name, value in values.items()}
-        rows[table][place] = replace(rows[table][place], **found)
-
-    return apply
-
-
-def lose(table: str) -> Damage:
-    """Return the corruption that removes the question's rows."""
-    return lambda rows: rows.update({table: [row for row in rows[table] if row.question_id != WORK]})
-
-
-def probe_at(rows: Rows, checkpoint: int) -> Any:
-    return rows[PROBES][at(rows, PROBES, WORK, checkpoint)]
-
-
-def drop_question(rows: Rows) -> None:
-    rows[KEYS] = [replace(row, dropped="disagree") if row.question_id == WORK else row for row in rows[KEYS]]
-
-
-def add_label_with_fewer_messages(rows: Rows) -> None:
-    label = rows[KEYS][at(rows, KEYS, WORK, 1)]
-    rows[KEYS].insert(0, replace(label, made_by="published", visible=5))
-
-
-def message_of_other_context(rows: Rows) -> list[str]:
-    return [next(turn.message_id for turn in rows[TURNS] if turn.episode_id != "ana")]
-
-
-NO_OPTION = {"label_answers_in_options", "gold_matches_final_label"}
-NO_NUMBER = {"label_is_option_number_or_unknown", *NO_OPTION}
-UNSEEN = {"labels_use_no_future_messages", "probes_see_same_messages_as_labels"}
-UNLABELED = {"probes_after_checkpoint_0_have_labels", "gold_matches_final_label"}
-
-DAMAGES: list[tuple[Damage, set[str]]] = [
-    (edit(KEYS, 2, answer=None), {"labels_have_either_answer_or_reason", *UNLABELED}),
-    (edit(KEYS, 2, reason="no usable answer"), {"labels_have_either_answer_or_reason"}),
-    (edit(KEYS, 2, answer="B"), NO_NUMBER),
-    (edit(KEYS, 2, answer="0"), NO_NUMBER),
-    (edit(KEYS, 2, answer="5"), NO_OPTION),
-    (
-        lambda rows: rows[KEYS].pop(at(rows, KEYS, WORK, 4)),
-        {"kept_questions_labeled_at_every_checkpoint", *UNLABELED},
-    ),
-    (
-        edit(KEYS, 4, visible=11),
-        {"visible_message_count_never_decreases", "probes_see_same_messages_as_labels"},
-    ),
-    (edit(KEYS, 4, visible=25), UNSEEN),
-    (edit(KEYS, 1, visible=7), UNSEEN),
-    (
-        add_label_with_fewer_messages,
-        {"annotators_see_same_messages", "kept_questions_labeled_at_every_checkpoint"},
-    ),
-    (drop_question, {"dropped_questions_have_no_probes"}),
-    (lose(PROBES), {"kept_questions_have_probes"}),
-    (lambda rows: rows[PROBES].pop(at(rows, PROBES, WORK, 3)), {"questions_have_probes_at_every_checkpoint"}),
-    (lose(KEYS), UNLABELED),
-    (
-        edit(PROBES, 3, options=lambda rows: probe_at(rows, 3).options[::-1]),
-        {"same_options_at_every_checkpoint"},
-    ),
-    (edit(PROBES, 3, gold=lambda rows: probe_at(rows, 1).gold), {"gold_matches_final_label"}),
-    (edit(PROBES, 0, gold=lambda rows: probe_at(rows, 4).gold), {"gold_matches_final_label"}),
-    (edit(PROBES, 3, after="ana/1.0", evidence=[]), {"probes_see_same_messages_as_labels"}),
-    (edit(PROBES, 3, after="ana/1.99", evidence=[]), {"probes_see_same_messages_as_labels"}),
-    (edit(PROBES, 1, evidence=["ana/2.8"]), {"evidence_messages_precede_probe"}),
-    (edit(PROBES, 1, evidence=message_of_other_context), {"evidence_messages_precede_probe"}),
-    (edit(PROBES, 0, revealed="by bus"), {"no_gold_context_or_evidence_at_checkpoint_0"}),
-    (
-        edit(KEYS, 1, visible=0),
-        {"rule_labels_unknown_before_first_message", "probes_see_same_messages_as_labels"},
-    ),
-]
-
-
-@pytest.mark.parametrize(("damage", "checks"), DAMAGES)
-def test_corrupted_rows_fail_expected_comem_checks(rows: Rows, damage: Damage, checks: set[str]):
-    damage(rows)
-    assert set(failed(rows)) == checks
 
 
 def annotate(rows: Rows, models: tuple[str | None, str | None]) -> None:
@@ -203,17 +104,3 @@ def test_correct_answers_without_context_give_warning(rows: Rows):
     rows[VERDICTS] = [replace(row, value=1.0) if row.checkpoint == 0 else row for row in rows[VERDICTS]]
     told = [row for row in guesses if row.probe_id not in untold]
     assert untold and failed(rows) == {"no_context_accuracy_not_above_chance": len(told)}
-
-
-def test_every_comem_check_has_a_corruption_test():
-    warned = {
-        "verifier_is_not_the_annotator",
-        "constant_answer_accuracy_at_most_50_percent",
-        "no_context_accuracy_not_above_chance",
-    }
-    found = set().union(*(sentences for _, sentences in DAMAGES)) | warned
-    # Those of speakers have theirs in test_speakers.py, and the examiner in test_examiner.py.
-    elsewhere = ("speaker", "true_of", "rule_based_gold")
-    here = [each for each in EXPECTED if not any(part in each.name for part in elsewhere)]
-    assert found == {each.name for each in here}
-    assert warned == {each.name for each in here if each.severity == "warn"}

@@ -13,7 +13,7 @@ from memflow.memories.external import DatedQuery
 from memflow.memories.memory import FAILURE, Memory, Message, Tools
 from memflow.memories.server.memory import ServerMemory
 from memflow.memories.server.mirror import READ, SERVER, WRITE
-from memflow.memories.server.protocol import Found, SentMessage, WireItem, WriteFailure, Written
+from memflow.memories.server.protocol import ReadAnswer, SentMessage, WireItem, WriteAnswer, WriteFailure
 from memflow.run.play import Episode, EpisodeQueries, Event, play, play_all
 
 CITIES = ("Ana lives in Rome", "Ben lives in Oslo", "Ana moved to Paris", "Ben likes tea")
@@ -266,9 +266,9 @@ def test_failed_write_is_a_failure_with_its_messages_and_the_episode_goes_on() -
 
 def test_failures_that_the_server_reports_are_entries() -> None:
     class Losing(FaultyServer):
-        async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+        async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
             await super().write(space, write, messages)
-            return Written(failures=(WriteFailure(why="too long", sources=(messages[0].id, "m99")),))
+            return WriteAnswer(failures=(WriteFailure(why="too long", sources=(messages[0].id, "m99")),))
 
     store = played(Losing(), mode="ask_at_once")
     assert [(item.text, item.sources) for item in of_kind(store, FAILURE)][:2] == [
@@ -400,9 +400,9 @@ def test_items_beyond_k_are_dropped_and_duplicates_are_rejected() -> None:
     class Eager(FaultyServer):
         copies = 1
 
-        async def read(self, space: str, query: str, k: int, **more: Any) -> Found:
+        async def read(self, space: str, query: str, k: int, **more: Any) -> ReadAnswer:
             found = await super().read(space, query, 100, **more)
-            return Found(items=found.items * self.copies)
+            return ReadAnswer(items=found.items * self.copies)
 
     store = played(Eager(), mode="ask_at_once", k=2)
     assert len(recalled(store, 4, None, mode="ask_at_once", k=2)) == 2
@@ -414,8 +414,8 @@ def test_items_beyond_k_are_dropped_and_duplicates_are_rejected() -> None:
 
 def test_notes_without_items_are_recalled_as_they_are() -> None:
     class Profile(FaultyServer):
-        async def read(self, space: str, query: str, k: int, **more: Any) -> Found:
-            return Found(notes="Ana: lives in Paris")
+        async def read(self, space: str, query: str, k: int, **more: Any) -> ReadAnswer:
+            return ReadAnswer(notes="Ana: lives in Paris")
 
     store = played(Profile(EVERYTHING.model_copy(update={"sources": "none"})), mode="ask_at_once")
     found = asyncio.run(restored(store, 2, None, mode="ask_at_once").read(QUERY))
@@ -482,7 +482,7 @@ def test_space_that_cannot_be_filled_is_deleted() -> None:
 
 def test_canceled_play_gives_its_place_to_another() -> None:
     class Slow(FaultyServer):
-        async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> Written:
+        async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
             if space.endswith("/slow"):
                 await asyncio.Event().wait()
             return await super().write(space, write, messages)

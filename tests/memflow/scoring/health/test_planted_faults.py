@@ -14,7 +14,7 @@ from planted_memories import planted_server
 from server_evaluation import evaluate, python_memory, server_memory
 
 from memflow.records import HealthMeasure
-from memflow.scoring.health import overall
+from memflow.scoring.health import overall_state
 from memflow.scoring.health.states import FAULTY, NOT_MEASURABLE, OK, SUSPECT
 
 STEPS = ("memories", "replies", "verdicts", "attributions", "health")
@@ -98,7 +98,7 @@ def test_fault_of_a_python_memory_is_found(name: str) -> None:
     assert STATEMENTS.get(name, "") in found[measure].statement
     assert found[measure].examples
     assert 0 < found[measure].affected <= found[measure].n
-    assert (overall(rows)[0] == FAULTY) == (FAULTY in alarms(rows).values())
+    assert (overall_state(rows)[0] == FAULTY) == (FAULTY in alarms(rows).values())
 
 
 @pytest.mark.parametrize("name", SERVERS)
@@ -116,7 +116,7 @@ def test_fault_of_a_memory_server_is_found(name: str) -> None:
 def test_healthy_memory_and_declared_designs_raise_no_alarm(name: str) -> None:
     rows = health_of(python_memory(f"planted_memories:{name}"))
     assert alarms(rows) == {}
-    assert overall(rows)[0] == OK
+    assert overall_state(rows)[0] == OK
 
 
 @pytest.mark.parametrize("options", [{}, {"sources": "none"}, {"export": "none"}, {"ranked": False}], ids=str)

@@ -13,7 +13,7 @@ from memflow.errors import BadSettings
 from memflow.memories.registry import find
 from memflow.memories.systems import SYSTEMS
 from memflow.records import HealthMeasure
-from memflow.scoring.health import overall
+from memflow.scoring.health import overall_state
 from memflow.scoring.health.measures import NAMES
 from memflow.scoring.health.states import FAULTY, NOT_MEASURABLE, OK, SUSPECT
 
@@ -42,7 +42,7 @@ def test_shipped_memory_raises_no_alarm(system: Any, domain: str) -> None:
 def test_memory_that_stores_nothing_by_design_is_not_measurable(name: str) -> None:
     rows = health_of(generate("amemgym_demo"), name)
     assert {row.state for row in rows} == {NOT_MEASURABLE}
-    state, statement = overall(rows)
+    state, statement = overall_state(rows)
     assert (state, statement) == (
         NOT_MEASURABLE,
         f"not measurable: the memory {name} stores nothing by design",
@@ -70,7 +70,7 @@ def test_one_episode_is_measured_where_its_messages_and_reads_suffice() -> None:
     rows = {row.measure: row for row in health_of(part_of_domain(messages=84, probes=40), "bm25_message_10")}
     assert rows["unstored_messages"].statement == "0 of 84 messages are in no entry"
     assert rows["empty_reads"].state == OK
-    assert overall(rows.values())[0] == OK
+    assert overall_state(rows.values())[0] == OK
 
 
 def test_probes_without_evidence_leave_missed_reads_not_measurable() -> None:
@@ -104,8 +104,8 @@ def test_overall_state_is_the_worst_and_states_its_first_measure() -> None:
         health_measure(measure="d", state=FAULTY, statement="a consequence"),
         health_measure(measure="e", state=NOT_MEASURABLE, statement="not measurable: unknown"),
     ]
-    assert overall(rows) == (FAULTY, "broken")
-    assert overall(rows[:2]) == (SUSPECT, "odd")
-    assert overall([rows[0], rows[4]]) == (OK, "none of 1 measures shows a fault")
-    assert overall([rows[4]])[0] == NOT_MEASURABLE
-    assert overall([])[0] == NOT_MEASURABLE
+    assert overall_state(rows) == (FAULTY, "broken")
+    assert overall_state(rows[:2]) == (SUSPECT, "odd")
+    assert overall_state([rows[0], rows[4]]) == (OK, "none of 1 measures shows a fault")
+    assert overall_state([rows[4]])[0] == NOT_MEASURABLE
+    assert overall_state([])[0] == NOT_MEASURABLE

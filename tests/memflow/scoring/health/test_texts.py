@@ -2,7 +2,7 @@
 
 import pytest
 
-from memflow.scoring.health.texts import bodies, losses, properties
+from memflow.scoring.health.texts import losses, properties, text_variants
 
 MESSAGE = "I moved to Lindau on 14 May, because the flat in Ulm was cold."
 
@@ -36,4 +36,4 @@ def test_properties_count_chinese_characters_as_words() -> None:
 
 
 def test_bodies_remove_date_and_speaker() -> None:
-    assert bodies("[8 May 2023] Mara: Hello") == ["[8 May 2023] Mara: Hello", "Mara: Hello", "Hello"]
+    assert text_variants("[8 May 2023] Mara: Hello") == ["[8 May 2023] Mara: Hello", "Mara: Hello", "Hello"]

@@ -1,4 +1,4 @@
-"""Checks of generated rows: the demo passes every check, and each corruption fails its check."""
+"""Checks of the texts of generated messages: the demo passes them, and each corruption fails its check."""
 
 import json
 from collections.abc import Callable
@@ -21,11 +21,7 @@ def demo() -> Made:
 
 def passes(made: Made, name: str) -> bool:
     check = BY_NAME[name]
-    tables = {
-        "state.entities": made.states.entities,
-        "utterance.turns": made.turns,
-        "question.probes": made.probes,
-    }
+    tables = {"utterance.turns": made.turns, "question.probes": made.probes}
     [outcome] = check_rows(check.table, tables[check.table], [check], tables.__getitem__, made.domain)
     return outcome.passed
 
@@ -45,12 +41,6 @@ def without_value(rows):
     return changed(rows, at, text=rows[at].text.replace(value, "something").replace(value.capitalize(), "It"))
 
 
-def with_foreign_value(rows):
-    at = simple_evidence(rows)
-    exposes = {**json.loads(rows[at].exposes), "value": "nobody's"}
-    return changed(rows, at, exposes=json.dumps(exposes), text="nobody's")
-
-
 def without_stale_option(rows):
     at = next(at for at, row in enumerate(rows) if row.category == "knowledge_update")
     gold = rows[at].revealed
@@ -58,19 +48,7 @@ def without_stale_option(rows):
 
 
 CORRUPTIONS: dict[str, tuple[str, Callable[[list], list]]] = {
-    "generated_message_times_increase": ("turns", lambda rows: changed(rows, 40, sent_at=rows[0].sent_at)),
     "generated_evidence_contains_gold_value": ("turns", without_value),
-    "generated_evidence_matches_user_graph": ("turns", with_foreign_value),
-    "trajectory_count_per_kind_and_user_as_configured": ("probes", lambda rows: rows[1:]),
-    "generated_evidence_lists_all_gold_messages": ("probes", lambda rows: changed(rows, 0, evidence=[])),
-    "evidence_count_matches_question_kind": (
-        "probes",
-        lambda rows: changed(rows, 0, evidence=[*rows[0].evidence, "u0000/simple/roles/0/0.0u"]),
-    ),
-    "generated_probes_follow_all_messages": (
-        "probes",
-        lambda rows: changed(rows, 0, asked_at="'2024-10-01 08:00' Tuesday"),
-    ),
     "wrong_value_stated_before_correction": ("probes", without_stale_option),
 }
 

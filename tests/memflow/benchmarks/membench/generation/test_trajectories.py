@@ -9,6 +9,7 @@ from membench_generation import Made, make
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import planned_kinds
+from memflow.benchmarks.membench.generation.timeline import parse_time
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.benchmarks.registry import find_domain
 
@@ -30,6 +31,15 @@ def test_every_generated_user_has_a_question_of_every_kind_and_scenario(made):
         (kind.name, scenario): USERS for kind, scenario in planned_kinds(parameters_of(made.domain))
     }
     assert not [row.reason for row in (*made.turns, *made.probes) if row.reason]
+
+
+def test_generated_steps_follow_each_other_in_time_and_questions_come_last(made):
+    for probe in made.probes:
+        turns = [turn for turn in made.turns if turn.episode_id == probe.episode_id]
+        times = {turn.event: parse_time(turn.sent_at) for turn in turns}
+        assert list(times.values()) == sorted(set(times.values()))
+        assert parse_time(probe.asked_at) > times[max(times)]
+        assert probe.evidence == [turn.message_id for turn in turns if turn.exposes is not None]
 
 
 def test_gold_positions_of_generated_probes_are_uniform(made):

@@ -1,0 +1,123 @@
+"""`memflow.evaluate`: what `memflow run` does, in this process, with memories that may be classes of a notebook."""
+
+import gc
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from memflow.api.arguments import (
+    AnyMemory,
+    AnyPath,
+    as_list,
+    as_path,
+    named_domains,
+    operand_name,
+    own_tables,
+    served_model,
+)
+from memflow.api.results import Results, results_of
+from memflow.benchmarks.domain_names import MAX_LIMIT
+from memflow.cli.front import Front
+from memflow.cli.import_paths import is_address
+from memflow.errors import BadSettings, EvaluationFailed, StoreFailed
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def evaluate(
+    memory: AnyMemory | Sequence[AnyMemory],
+    benchmark: str | Sequence[str],
+    *,
+    model: str | None = None,
+    url: str | None = None,
+    limit: int = 0,
+    repeats: int = 1,
+    bounds: bool = True,
+    embedder: str | None = None,
+    embedder_url: str | None = None,
+    home: AnyPath | None = None,
+    settings: AnyPath | None = None,
+    parallel: int = 0,
+    force: bool = False,
+    progress: bool = True,
+) -> "Results[pd.DataFrame]":
+    """Evaluate memories on benchmarks, as `memflow run` does, and return the results.
+
+    Results that are up to date are not computed again, and an answered request is never sent twice. A class of a
+    notebook cell is evaluated again if its code changed, or the functions and values of other cells that it uses.
+    Everything that is no argument is a setting of memflow.toml.
+
+    Args:
+        memory: A memory's name, the import path of a class, the address of a memory server, a subclass of `Memory`,
+            or an instance of one with other parameters; or a list of them.
+        benchmark: A domain such as `amemgym_demo`, or a benchmark, which stands for its domains; or a list of them.
+        model: The model of every role: a name in memflow.toml, `scripted` (which is not a language model), or the
+            OpenAI-compatible address of a server with one model. By default, the roles of memflow.toml.
+        url: The address of a server at which `model` is the name of a model.
+        limit: Take a sample of this many users, episodes or questions of each domain; 0 takes all.
+        repeats: How often each assistant is evaluated, to measure noise.
+        bounds: Whether the baselines none, oracle and, where answers change, previous are added.
+        embedder: The embedder of memories that retrieve by embeddings: a model at `embedder_url`, a folder of
+            sentence-transformers weights, or `hashing`.
+        embedder_url: The address of the embedder.
+        home: The folder of the results; by default that of memflow.toml, or .memflow.
+        settings: The settings file; by default ./memflow.toml, if there is one.
+        parallel: How many partitions run at once; 0 chooses by the models' concurrency.
+        force: Whether partitions that are up to date are run again, with answers from the ledger.
+        progress: Whether a progress bar is shown.
+
+    Returns:
+        The results of these memories and their baselines, with tables as pandas data frames.
+
+    Raises:
+        BadInput: If an argument or the settings are invalid, or data are missing.
+        EvaluationFailed: If runs failed. Its `results` has the results of the others.
+        MemflowError: If a model or a store cannot be used.
+
+    Example:
+        >>> results = memflow.evaluate("bm25_message", "locomo_demo", home="results")
+        >>> results.leaderboard(metric="f1")
+    """
+    from memflow.api.progress import progress_watcher
+    from memflow.cli.run import run_selection
+    from memflow.cli.selection import select
+    from memflow.cli.summary import AFTER_FAILURE
+    from memflow.resources.files.disks import os_fault
+
+    memories: list[AnyMemory] = as_list(memory)
+    front = Front(as_path(settings), as_path(home), memories=own_tables(memories))
+    configured = front.load()
+    if not (0 <= limit <= MAX_LIMIT and 1 <= repeats <= 1000):
+        raise BadSettings(f"limit is from 0 to {MAX_LIMIT:,}, and repeats from 1 to 1,000. Change the value.")
+    if model is not None and is_address(model):
+        url, model = model, served_model(model)
+    domains = named_domains(configured, benchmark)
+    try:
+        selection = select(
+            front,
+            domains=domains,
+            memories=[operand_name(each) for each in memories],
+            limit=limit,
+            repeats=repeats,
+            bounds=bounds,
+            url=url,
+            model=model,
+            embedder=embedder,
+            embedder_url=embedder_url,
+        )
+        with progress_watcher(progress) as watcher:
+            selection, outcome = run_selection(front, selection, watcher, parallel=parallel, force=force)
+    except OSError as error:
+        if fault := os_fault(error, configured.home):
+            raise StoreFailed(fault) from error
+        raise
+    finally:
+        gc.unfreeze()  # a run freezes all objects, also those of the caller
+    results = results_of(selection.settings, selection.domains, selection.assistants)
+    if not outcome.failed:
+        return results
+    failed = [f"{run.name}: {reason}" for run, reason in outcome.failed]
+    skipped = [f"{len(outcome.skipped)} skipped, because their inputs failed"] * bool(outcome.skipped)
+    raise EvaluationFailed(
+        "\n".join([f"{len(failed)} runs failed. {AFTER_FAILURE}", *failed, *skipped]), results
+    )

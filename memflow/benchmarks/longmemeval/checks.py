@@ -1,0 +1,90 @@
+"""Checks of LongMemEval's rows."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.longmemeval.config import parse_config
+from memflow.benchmarks.longmemeval.datasets import ORACLE, M, S
+from memflow.benchmarks.longmemeval.instances import parse_date
+from memflow.benchmarks.longmemeval.types import PUBLISHED_COUNTS, is_abstention
+from memflow.checks.rules import AcrossTables, Expectation, Findings, PerDomain, WholeTable
+from memflow.records import Probe, Turn
+
+
+def unordered_sessions(turns: Sequence[Turn]) -> list[int]:
+    """Return the positions of turns that are dated before an earlier turn of their episode."""
+    newest: dict[str, str] = {}
+    found = []
+    for at, turn in enumerate(turns):
+        date = parse_date(turn.sent_at or "").isoformat()
+        if date < newest.setdefault(turn.episode_id, date):
+            found.append(at)
+        newest[turn.episode_id] = max(date, newest[turn.episode_id])
+    return found
+
+
+def asked_before_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> Findings:
+    """Return the probes with evidence that is dated after the question."""
+    dates = {turn.message_id: turn.sent_at or "" for turn in turns}
+    found = Findings()
+    for at, probe in enumerate(probes):
+        late = [
+            each for each in probe.evidence if each in dates and _later(dates[each], probe.asked_at or "")
+        ]
+        if late:
+            found[at] = (
+                f"{probe.probe_id} is asked on {probe.asked_at}, before its evidence of {dates[late[0]]}"
+            )
+    return found
+
+
+def _later(date: str, other: str) -> bool:
+    return parse_date(date) > parse_date(other)
+
+
+def wrong_counts(probes: Sequence[Probe]) -> list[int]:
+    """Return the first position if the numbers of questions by type are not the published ones."""
+    counts = Counter(probe.category for probe in probes)
+    return [] if counts == PUBLISHED_COUNTS else [0]
+
+
+def _counts_rule(domain: Domain) -> WholeTable | None:
+    published = set(domain.datasets) <= {ORACLE.name, S.name, M.name}
+    whole = not domain.limit and parse_config(domain).known_errors == "keep"
+    return WholeTable(wrong_counts) if whole and published else None
+
+
+def without_evidence(probes: Sequence[Probe]) -> list[int]:
+    """Return the positions of answerable probes without an evidence session in the history."""
+    return [at for at, probe in enumerate(probes) if not probe.revealed and not is_abstention(probe.probe_id)]
+
+
+EXPECTED = (
+    Expectation(
+        "utterance.turns",
+        "sessions_in_order_of_time",
+        WholeTable(unordered_sessions),
+        text="The sessions of an episode are in order of their dates.",
+    ),
+    Expectation(
+        "question.probes",
+        "evidence_before_question",
+        AcrossTables(("question.probes", "utterance.turns"), asked_before_evidence),
+        text="No evidence is dated after its question; it is asked after the last session in any case.",
+        severity="warn",
+    ),
+    Expectation(
+        "question.probes",
+        "evidence_session_in_history",
+        WholeTable(without_evidence),
+        text="The history of each question with an answer has an evidence session.",
+    ),
+    Expectation(
+        "question.probes",
+        "published_counts_by_type",
+        PerDomain(_counts_rule),
+        text="The numbers of questions by type are those of the published files.",
+        severity="warn",
+    ),
+)

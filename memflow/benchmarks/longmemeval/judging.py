@@ -1,0 +1,115 @@
+"""The judge's contracts by question type, and the accuracy verdicts.
+
+The published label is whether the judge's reply, of at most ten tokens, contains `yes` in any case. All requests are
+sent at once; the chats limit their number.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.longmemeval.answers import is_unclear, read_label
+from memflow.benchmarks.longmemeval.question import prompt
+from memflow.benchmarks.longmemeval.types import SINGLE_PREFERENCE, TEMPORAL, UPDATE, is_abstention
+from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.verdicts import only_assistant, verdict_row
+from memflow.chat.asking import ask
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.metrics.backends import MetricBackends
+from memflow.records import Probe, Reply, Verdict
+from memflow.scoring.judges import STANDARD, JudgedValue, judge_variant, mean_of_judges
+
+ACCURACY = "accuracy"
+UNCLEAR = "unclear_label"
+"""Metric: 1 if the judge's reply is neither `yes` nor `no`, apart from case and punctuation, else 0."""
+NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
+CONTRACTS = {
+    "judge_answer": "gold",
+    "judge_temporal": "gold",
+    "judge_update": "gold",
+    "judge_preference": "rubric",
+    "judge_abstention": "explanation",
+}
+"""The field that contains the gold, by contract."""
+_BY_TYPE = {
+    TEMPORAL: "judge_temporal",
+    UPDATE: "judge_update",
+    SINGLE_PREFERENCE: "judge_preference",
+}
+
+
+class Label(NamedTuple):
+    """A judge's decision on a reply: the values by metric, and the ledger's digest of its completion."""
+
+    values: Mapping[str, JudgedValue]
+    completion: str | None = None
+
+
+def contract_of(question_id: str, question_type: str) -> str:
+    """Return the contract of a question: that of its type, or of abstention whatever its type."""
+    return "judge_abstention" if is_abstention(question_id) else _BY_TYPE.get(question_type, "judge_answer")
+
+
+def judge_prompts() -> list[Prompt]:
+    """Return the prompts of all contracts."""
+    return [prompt(stem) for stem in CONTRACTS]
+
+
+async def judge_verdicts(
+    domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
+) -> list[Verdict]:
+    """Return the verdicts of each probe in order: the mean over judges, and each judge's if there are several."""
+    assistant = only_assistant(domain, replies)
+    given = {reply.probe_id: reply for reply in replies}
+    judges = dict(backends.judges) or ({"": backends.judge} if backends.judge is not None else {})
+    found = await asyncio.gather(*(_labels(probe, given.get(probe.probe_id), judges) for probe in probes))
+    return [
+        verdict_row(domain, assistant, probe, metric, value, reason, variant=variant, completion=completion)
+        for probe, labels in zip(probes, found, strict=True)
+        for metric, variant, (value, reason), completion in _rows(labels)
+    ]
+
+
+async def _labels(probe: Probe, reply: Reply | None, judges: Mapping[str, Chat]) -> dict[str, Label]:
+    """Return the label of each judge by name. Without a judge or a reply, one label has the reason."""
+    reason = unanswered(probe, reply) or (None if judges else NO_JUDGE)
+    if reason is not None or reply is None or reply.parsed is None:
+        return {"": _failed(reason or "the probe has no reply")}
+    labels = await asyncio.gather(*(_label(probe, reply.parsed, judge) for judge in judges.values()))
+    return dict(zip(judges, labels, strict=True))
+
+
+async def _label(probe: Probe, response: str, judge: Chat) -> Label:
+    stem = contract_of(probe.probe_id, probe.category or "")
+    fields = {"question": probe.question, CONTRACTS[stem]: probe.gold, "response": response}
+    answer = await ask(judge, prompt(stem), fields)
+    if answer.value is None:
+        return _failed(answer.reason or "the judge gave no answer")
+    completion = (answer.completion.digest or None) if answer.completion else None
+    values = {
+        ACCURACY: JudgedValue(float(read_label(answer.value))),
+        UNCLEAR: JudgedValue(float(is_unclear(answer.value))),
+    }
+    return Label(values, completion)
+
+
+def _failed(reason: str) -> Label:
+    return Label(dict.fromkeys((ACCURACY, UNCLEAR), JudgedValue(None, reason)))
+
+
+def _rows(labels: Mapping[str, Label]) -> list[tuple[str, str, JudgedValue, str | None]]:
+    """Return (metric, variant, value, completion) of the mean over judges, and of each judge if there are several."""
+    if len(labels) == 1:
+        [label] = labels.values()
+        return [(metric, STANDARD, value, label.completion) for metric, value in label.values.items()]
+    found: list[tuple[str, str, JudgedValue, str | None]] = []
+    for metric in (ACCURACY, UNCLEAR):
+        of_judges = {name: label.values[metric] for name, label in labels.items()}
+        found.append((metric, STANDARD, mean_of_judges(of_judges), None))
+        found += [
+            (metric, judge_variant(STANDARD, name), value, labels[name].completion)
+            for name, value in of_judges.items()
+        ]
+    return found
