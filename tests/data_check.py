@@ -38,7 +38,7 @@ class DataCheck:
 
     @property
     def failed(self) -> bool:
-        """True if a file is rejected, or if counts or faults differ from those of the published files."""
+        """Whether a file is rejected, or counts or faults differ from those of the published files."""
         return self.state in ("rejected", "differs")
 
 

@@ -33,9 +33,9 @@ from memflow.scoring.decisions import (
     CANNOT_TELL,
     MARGIN,
     REGRESSION,
-    Gated,
     GateDecision,
     GateOptions,
+    GateReport,
 )
 
 COLORS = {REGRESSION: "bold red", CANNOT_TELL: "bold yellow"}
@@ -110,7 +110,7 @@ def gate(
         )
     front = front_of(ctx)
     options = GateOptions(margin, tuple(metric or ()), frozenset(slices or ()))
-    decided = gated(front.load(), front.lake(), Gated(domain, assistant, baseline, options))
+    decided = gated(front.load(), front.lake(), GateReport(domain, assistant, baseline, options))
     if junit is not None:
         write(junit, _junit(decided), force=True)
     result = decided.result
@@ -129,7 +129,7 @@ def gate(
         raise typer.Exit(code)
 
 
-def _parts(gated: Gated) -> Iterator[RenderableType]:
+def _parts(gated: GateReport) -> Iterator[RenderableType]:
     """Yield the result as text: the decision, the required and the worse scores, and what was adjusted over."""
     result = gated.result
     title = f"{gated.assistant} against {gated.baseline} in {gated.domain}"
@@ -155,7 +155,7 @@ def _parts(gated: Gated) -> Iterator[RenderableType]:
     yield from label_note(gated.label, "this decision shows that the gate works; it measures no model.")
 
 
-def _junit(gated: Gated) -> str:
+def _junit(gated: GateReport) -> str:
     """Return the result as JUnit XML: a test case for the settings, and one for each metric and slice.
 
     A regression is a failure, an open decision that exit code 0 depends on is an error, and any other open decision is

@@ -160,7 +160,7 @@ def _table(
 def _notes(
     planned: "Forecast", unpriced: Sequence[str], assumptions: Sequence[str]
 ) -> Iterator[RenderableType]:
-    """Yield what the forecast leaves out, what fails or is missing, and what it assumes."""
+    """Yield notes on a forecast: omitted steps, errors, missing data, and assumptions."""
     for domain, left_out in planned.left_out.items():
         yield Text(f"\n{domain} is a sample {left_out}.")
     for domain, count in planned.annotated.items():

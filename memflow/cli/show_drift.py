@@ -52,7 +52,7 @@ def drift(
         moment = of_domain.published_at[:16].replace("T", " ")
         parts.append(heading(f"{of_domain.domain}, published {moment} UTC"))
         parts.append(Text(of_domain.sentence(), "yellow" if of_domain.moved else ""))
-        if shown := list(of_domain.rows) if slices else of_domain.shown():
+        if shown := list(of_domain.rows) if slices else of_domain.rows_to_show():
             parts.append(table(COLUMNS, map(cells, shown)))
     data = [
         {

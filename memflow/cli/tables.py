@@ -140,7 +140,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = ""
 
 
 def table_of(
-    rows: Iterable[Any], columns: Mapping[str, Column] | Sequence[str] = (), title: str = ""
+    rows: Iterable[Any], columns: Mapping[str, Any] | Sequence[str] = (), title: str = ""
 ) -> FittedTable:
     """Return a printable table of records. `columns` declares the value of each column; the default is all keys."""
     records = [*rows]

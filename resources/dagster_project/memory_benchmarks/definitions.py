@@ -14,8 +14,8 @@ BOUNDS = ("none", "oracle")
 def best_memories() -> dg.MaterializeResult:
     """The memories with the highest accuracy of each domain."""
     with duckdb.connect(load().home / "memflow.duckdb", read_only=True) as tables:
-        scores = tables.table("score.leaderboard").df().set_index(["metric", "variant", "slice"])
-    scores = scores.loc[("accuracy", "standard", "all")]
+        scores = tables.table("score.leaderboard").df()
+    scores = scores.query("metric == 'accuracy' and variant == 'standard' and slice == 'all'")
     scores = scores[~scores.memory.isin(BOUNDS)]
     best = scores[scores.value == scores.groupby("domain").value.transform("max")]
     lines = [f"* {row.domain}: {row.assistant} ({row.value:.3f})" for row in best.itertuples()]

@@ -263,7 +263,8 @@ def test_model_at_an_address_answers_also_in_a_running_event_loop(tmp_path: Path
 
 def test_import_of_the_package_imports_no_library() -> None:
     script = (
-        "import sys, memflow; print({'pandas', 'dagster', 'pyarrow', 'typer'} & {*sys.modules}, {'open', 'evaluate'} <= {*dir(memflow)});"
+        "import sys, memflow; libraries = {'pandas', 'dagster', 'pyarrow', 'typer'} & {*sys.modules};"
+        "print(libraries, {'open', 'evaluate'} <= {*dir(memflow)});"
         "print(memflow.evaluate.__module__, hasattr(memflow, 'x'))"
     )
     printed = subprocess.run(

@@ -36,7 +36,7 @@ def measured_rows(
             "no domain of MemBench has results yet. Measure one with `memflow run --domain "
             "membench_memdaily --memory full` (`memflow data` lists the missing files)."
         )
-    names = [one.name for one in domains]
+    names = [domain.name for domain in domains]
     for name in wanted or ():
         if name not in names:
             raise BadInput(
