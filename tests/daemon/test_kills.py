@@ -101,7 +101,7 @@ def test_two_memflow_runs_beside_a_backfill_that_was_stopped_request_nothing_sto
     home.start()
     await_requests(log, 1)
     chosen = [part for name in ASSISTANTS for part in ("--memory", name)]
-    command = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds")
+    command = home.command("run", "--domain", DOMAIN, *chosen, "--no-baselines")
     runs = [
         subprocess.Popen(
             command, env=environment(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
