@@ -82,7 +82,7 @@ def _entries_of(
 def _rankings(
     search: EntrySearch, probe: ProbeEntries, at: int, query: str, vector: Sequence[float]
 ) -> dict[str, Sequence[str]]:
-    """Return the rankings of a probe's entries by each mode of search, as long as its k and tokens may need."""
+    """Return the rankings of a probe's entries by each mode of search, as deep as its k and tokens may need."""
     episode, depth = probe.attribution.episode_id, fusion_depth(probe.k)
     by_text, by_vector = search(episode, at, query, depth), search(episode, at, vector, depth)
     scores = fuse([by_text, by_vector])
