@@ -36,7 +36,7 @@ def plan(
     selection: Selection,
     latency: LatencyOption = 1.0,
     force: ForceOption = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
@@ -154,7 +154,7 @@ def _table(
         costs = ["unknown" if row[name] is None else f"{row[name]:,.2f}" for name in ("cost", "most_cost")]
         shown.append([*names, *(row[name] for name in NUMBERS), duration(times[0]) if times else "", *costs])
     numbers = ("calls", "prompt", "answers", "at most", "time", "cost", "cost at most")
-    return table(title, (*by, *numbers), shown, right=numbers)
+    return table((*by, *numbers), shown, title)
 
 
 def _notes(
