@@ -53,11 +53,6 @@ class Budget:
     _reserved: Spending = field(default_factory=Spending, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
-    @property
-    def is_empty(self) -> bool:
-        """Whether no request may be sent at all, so that no server has to be started."""
-        return self.calls == 0
-
     @asynccontextmanager
     async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:
         """Admit a request that spends at most `most`. Yield a list, to which the caller appends the actual spending.
