@@ -11,9 +11,9 @@ CLUSTER := --extra s3 --extra ray --extra kubernetes
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.
-NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vllm or sft
+NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vllm
 
-.PHONY: run test test-rest test-all dev check docs pictures bench example format image-check lock clean
+.PHONY: run test test-rest test-all dev check docs pictures bench example format image-check release-check lock clean
 
 run: $(READY)              ## run the pipeline on the two demo domains with the scripted chat
 	$(BIN)/memflow run --demo
@@ -43,6 +43,12 @@ check: $(READY)            ## lint, format, types, imports, dependencies, words,
 
 docs: $(READY)             ## build the documentation into site/, with a reference generated from the code; no network
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+PYTHONS ?= 3.11 3.12 3.13
+release-check: $(READY)    ## install and use wheel and source distribution on three Pythons; draw the pictures again
+	$(BIN)/python .ci/packages.py --demo --tools $(PYTHONS)
+	$(MAKE) pictures
+	git diff --stat -- docs/img
 
 pictures: $(READY)         ## the pictures of docs/img: terminal (SVG), and screenshots of the UI with a headless Chromium
 	$(BIN)/python docs/pictures.py
@@ -75,7 +81,7 @@ $(READY): requirements-dev.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "memflow needs Python 3.11 or newer: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --disable-pip-version-check $(UV)
-	$(BIN)/uv pip install -q --compile-bytecode --python $(BIN)/python --require-hashes -r requirements-dev.lock
+	$(BIN)/uv pip install -q --python $(BIN)/python --require-hashes -r requirements-dev.lock
 	$(BIN)/uv pip install -q --python $(BIN)/python --no-deps -e .
 	touch $@
 

@@ -46,7 +46,11 @@ def build(folder: Path) -> tuple[Path, Path]:
 
 def tracked() -> dict[str, bytes]:
     """Return the content of the package's files in the repository, by path in the wheel."""
-    names = call("git", "ls-files", "memflow", *LINKS, folder=ROOT).splitlines()
+    if (ROOT / ".git").exists():
+        names = call("git", "ls-files", "memflow", *LINKS, folder=ROOT).splitlines()
+    else:
+        paths = (path for folder in ("memflow", *LINKS) for path in (ROOT / folder).rglob("*"))
+        names = [str(path.relative_to(ROOT)) for path in paths if "__pycache__" not in path.parts]
     files = {name: ROOT / name for name in names if not (ROOT / name).is_symlink()}
     return {
         (name if name.startswith("memflow/") else f"memflow/{name}"): path.read_bytes()

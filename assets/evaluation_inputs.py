@@ -80,4 +80,4 @@ def evaluation_inputs(fingerprints: Fingerprints, domain: Domain, assistant: str
 
 
 def _model(model: Model) -> str:
-    return f"{model.served_as} ({model.fingerprint()[:SHOWN]})"
+    return f"{model.model} ({model.fingerprint()[:SHOWN]})"

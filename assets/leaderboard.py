@@ -63,7 +63,7 @@ def _write(
 
 
 def _shown(table: str, settings: Settings, lake: Lake) -> dict[str, Any]:
-    """Return a preview that reads as the result, and what is left out."""
+    """Return the first rows of the leaderboard as Markdown, with a line on the omitted rows."""
     if table == COMPARISONS:
         return {"preview": dg.MetadataValue.md(comparison_markdown(lake.read(table, PARTITION)))}
     if table == HISTORY:

@@ -21,7 +21,6 @@
     ├── ServerFailed          a memory server failed at one request
     ├── ServerDown            a memory server cannot be started or reached
     ├── DownloadFailed        a published file cannot be downloaded, verified or unpacked
-    ├── TrainingFailed        a training produced no adapter
     ├── StoreBusy             a store was locked for too long
     ├── StoreFailed           a store cannot be used: its disk is full, or its server cannot be reached
     ├── EvaluationFailed      runs of an evaluation failed
@@ -163,10 +162,6 @@ class ReportedError(ServerFailed):
 
 class ServerDown(MemflowError):
     """The exception for a memory server that cannot be started or reached, also after a restart. The step ends."""
-
-
-class TrainingFailed(MemflowError):
-    """The exception for a training job that produced no adapter."""
 
 
 class StoreBusy(MemflowError):

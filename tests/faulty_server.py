@@ -90,7 +90,7 @@ class FaultyServer(FakeServer):
         self._count_spaces()
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
-        number, stored = self._count("write", space), self.stored(space)
+        number, stored = self._count("write", space), self.items_of(space)
         self._fail("write", number, self.faults.fail_write)
         if number == self.faults.lose_write:
             lost = WriteFailure(why="not stored", sources=tuple(message.id for message in messages))
@@ -111,7 +111,7 @@ class FaultyServer(FakeServer):
         self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
     ) -> ReadAnswer:
         self._fail("read", self._count("read", space), self.faults.fail_read)
-        stored = self.stored(space)
+        stored = self.items_of(space)
         self.spaces[space] = self.late.pop(space, stored)
         if self.faults.leak:
             self.spaces[space] = [each for items in [*self.spaces.values()] for each in items]
@@ -131,7 +131,7 @@ class FaultyServer(FakeServer):
     async def fork(self, space: str, to: str) -> None:
         self._count("fork", to)
         await super().fork(space, to)
-        for each in self.stored(to):
+        for each in self.items_of(to):
             self.uses[f"{to} {each.item.id}"] = self.uses[f"{space} {each.item.id}"]
         self._count_spaces()
 

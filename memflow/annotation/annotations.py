@@ -4,7 +4,6 @@ A file is JSON Lines: a header with the sheet's digest and the annotator, then o
 annotation page writes these files.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -99,15 +98,3 @@ def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
             )
         found[one.annotator] = (path, one)
     return [one for _, one in found.values()]
-
-
-def write_annotations(path: Path, sheet: Sheet, made: Annotations) -> None:
-    """Write one annotator's annotations to `path`, one line per item in the order of the sheet."""
-    header = AnnotationsHeader(items=sheet.header.digest, annotator=made.annotator)
-    rows = [
-        Annotation(item=item, label=made.labels[item], comment=made.comments.get(item, ""))
-        for item in sheet.items
-        if item in made.labels
-    ]
-    written = [json.dumps(row.model_dump(mode="json"), ensure_ascii=False) for row in (header, *rows)]
-    path.write_text("\n".join(written) + "\n", encoding="utf-8")

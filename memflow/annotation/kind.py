@@ -17,7 +17,7 @@ from memflow.records import Probe, TranscriptMessage, Turn
 
 @dataclass(frozen=True)
 class DomainTables:
-    """The rows of one domain from which annotation items are built. `said` has the transcripts of one assistant."""
+    """The rows of one domain from which annotation items are built. `said` has one assistant's transcripts."""
 
     states: States
     turns: Sequence[Turn]

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from memflow.benchmarks import registry
-from memflow.concurrency import run_coroutine
 from memflow.errors import BadInput, BadSettings
 from memflow.memories.main_code import main_code
 from memflow.memories.memory import Memory
 from memflow.memories.user_memories import memory_name
-from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.model_list import read_model_names
+from memflow.resources.endpoints.addresses import check_address
+from memflow.resources.endpoints.model_list import served_models
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.settings import Settings
@@ -34,13 +33,11 @@ def as_list(value: T | Sequence[T]) -> list[T]:
     return [*value] if isinstance(value, Sequence) and not isinstance(value, str) else [value]
 
 
-def absolute(path: AnyPath | None) -> Path | None:
-    """Return a path with `~` expanded. Raises BadInput for an empty text."""
-    if path is None:
-        return None
-    if not os.fspath(path):
+def as_path(path: AnyPath | None) -> Path | None:
+    """Return a path. Raises BadInput for an empty text, such as that of a variable that is not set."""
+    if path is not None and not os.fspath(path):
         raise BadInput("'' is no folder. Write a path, or . for the current folder.")
-    return Path(path).expanduser().absolute()
+    return None if path is None else Path(path).expanduser()
 
 
 def operand_name(memory: object) -> str:
@@ -66,10 +63,10 @@ def operand_name(memory: object) -> str:
 
 def own_tables(memories: Sequence[AnyMemory]) -> dict[str, dict[str, Any]]:
     """Return the tables [memories.NAME] of the instances with other parameters, by name."""
-    instances = [memory for memory in memories if isinstance(memory, Memory) and _changed_parameters(memory)]
     return {
-        operand_name(memory): {"path": _import_path(type(memory)), "parameters": _changed_parameters(memory)}
-        for memory in instances
+        operand_name(memory): {"path": _import_path(type(memory)), "parameters": changed}
+        for memory in memories
+        if isinstance(memory, Memory) and (changed := _changed_parameters(memory))
     }
 
 
@@ -119,15 +116,10 @@ def named_domains(settings: Settings, benchmarks: str | Sequence[str]) -> list[s
 def served_model(url: str) -> str:
     """Return the name of the only model at an OpenAI-compatible address; its key is in OPENAI_API_KEY.
 
-    Raises BadSettings if the address serves none or several, and ChatError if it cannot be reached.
+    Raises BadSettings for another number of models or an invalid address, and ChatError if it does not answer.
     """
-    endpoint = Endpoint(url, Model.model_fields["key_variable"].default, Profile(), timeout=PATIENCE, tries=1)
-
-    async def names() -> list[str]:
-        async with endpoint:
-            return await endpoint.get("/models", read_model_names)
-
-    served = run_coroutine(names())
+    check_address("model", url)
+    served = served_models(url, Model.model_fields["key_variable"].default, Profile(), PATIENCE)
     if len(served) == 1:
         return served[0]
     shown = ", ".join(served[:MOST_NAMES]) + (", ..." if len(served) > MOST_NAMES else "")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from memflow.api.arguments import (
     AnyMemory,
     AnyPath,
-    absolute,
     as_list,
+    as_path,
     named_domains,
     operand_name,
     own_tables,
@@ -85,7 +85,7 @@ def evaluate(
     from memflow.resources.files.disks import os_fault
 
     memories: list[AnyMemory] = as_list(memory)
-    front = Front(absolute(settings), absolute(home), memories=own_tables(memories))
+    front = Front(as_path(settings), as_path(home), memories=own_tables(memories))
     configured = front.load()
     if not (0 <= limit <= MAX_LIMIT and 1 <= repeats <= 1000):
         raise BadSettings(f"limit is from 0 to {MAX_LIMIT:,}, and repeats from 1 to 1,000. Change the value.")

@@ -1,4 +1,4 @@
-"""The progress display of `memflow.evaluate`: as of `memflow run` in a program, and a bar in HTML in a notebook."""
+"""The progress display of `memflow.evaluate`: that of `memflow run` in a program, and a bar in HTML in a notebook."""
 
 import html
 import sys
@@ -14,33 +14,29 @@ from memflow.cli.progress import CHECKS, ITEMS, ProgressWatcher
 
 PERIOD_S = 0.25
 """Seconds between two updates of the display in a notebook."""
+ROWS = 3
+"""Maximum number of running partitions that are shown."""
 
 
-def progress_watcher(shown: bool) -> AbstractContextManager[Silent]:
-    """Return the progress display of this process, or none."""
-    if not shown:
+def progress_watcher(is_shown: bool) -> AbstractContextManager[Silent]:
+    """Return the progress display of this process, or one that shows nothing."""
+    if not is_shown:
         return nullcontext(Silent())
-    return nullcontext(NotebookWatcher()) if _is_notebook() else ProgressWatcher()
-
-
-def _is_notebook() -> bool:
-    """Return whether this process is the kernel of a notebook, which displays HTML."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    return shell is not None and hasattr(shell, "kernel")
+    return nullcontext(NotebookWatcher()) if hasattr(shell, "kernel") else ProgressWatcher()
 
 
 class NotebookWatcher(Silent):
-    """A bar of runs and the items of the running partitions, as HTML that is updated in place."""
+    """A bar of runs and the items of running partitions, as HTML that is updated in place."""
 
     def __init__(self) -> None:
         from IPython.display import HTML, display
 
         self._html = HTML
         self._lock = threading.Lock()
-        self._total = self._ended = 0
+        self._total, self._ended, self._updated = 0, 0, 0.0
         self._running: dict[tuple[str, str], str] = {}
         self._failed: list[str] = []
-        self._updated = 0.0
         self._display: Any = display(HTML(""), display_id=True)
 
     def begin(self, runs: int) -> None:
@@ -55,14 +51,14 @@ class NotebookWatcher(Silent):
 
     def step(self, context: RequestContext, done: int, total: int) -> None:
         """Show the number of completed items of a step."""
-        items = ITEMS.get(context.stage, context.stage) if done < total else CHECKS
-        if (context.domain, context.assistant) in self._running:
-            names = " · ".join(filter(None, (context.domain, context.assistant)))
-            self._running[context.domain, context.assistant] = f"{names}: {done:,} of {total:,} {items}"
+        partition = (context.domain, context.assistant)
+        if partition in self._running:
+            items = ITEMS.get(context.stage, context.stage) if done < total else CHECKS
+            self._running[partition] = f"{' · '.join(filter(None, partition))}: {done:,} of {total:,} {items}"
             self._update()
 
     def end_run(self, run: PlannedRun, result: str) -> None:
-        """Show the result of a planned run, with the reason of a failure."""
+        """Show that a planned run has ended, with the reason of a failure."""
         self._ended += 1
         self._running.pop((run.domain, run.assistant), None)
         if result not in (DONE, UP_TO_DATE, SKIPPED):
@@ -71,10 +67,9 @@ class NotebookWatcher(Silent):
 
     def _update(self, now: bool = False) -> None:
         with self._lock:
-            if not now and time.monotonic() - self._updated < PERIOD_S:
-                return
-            self._updated = time.monotonic()
-            running = "; ".join([*self._running.values()][:3])
-            lines = [f"{self._ended} of {self._total} runs. {running}", *self._failed]
-            bar = f'<progress value="{self._ended}" max="{self._total}"></progress> '
-            self._display.update(self._html(bar + "<br>".join(map(html.escape, lines))))
+            if now or time.monotonic() - self._updated >= PERIOD_S:
+                self._updated = time.monotonic()
+                running = "; ".join([*self._running.values()][:ROWS])
+                lines = map(html.escape, (f"{self._ended} of {self._total} runs. {running}", *self._failed))
+                bar = f'<progress value="{self._ended}" max="{self._total}"></progress>'
+                self._display.update(self._html(f"{bar} {'<br>'.join(lines)}"))

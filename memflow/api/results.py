@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import pyarrow as pa
 from rich.console import RenderableType
 
-from memflow.api.arguments import AnyMemory, AnyPath, absolute, as_list, operand_name
+from memflow.api.arguments import AnyMemory, AnyPath, as_list, as_path, operand_name
 from memflow.cli.front import Front
 from memflow.cli.import_paths import assistant_name
 from memflow.cli.stored_names import assistants_of, check_names
@@ -46,10 +46,6 @@ LEADERBOARD = (
         "reason",
     ),
 )
-VERDICTS = (
-    *("domain", "assistant", "episode_id", "checkpoint", "probe_id", "category", "gold", "parsed"),
-    *("metric", "variant", "value", "reason"),
-)
 REPLIES = (
     *("domain", "assistant", "probe_id", "question", "gold", "text", "parsed", "reason"),
     *("recalled", "prompt"),
@@ -72,11 +68,10 @@ def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results[pd.
     Example:
         >>> memflow.open("results").leaderboard()
     """
-    folder = absolute(home)
-    loaded = Front(absolute(settings), folder).load()
+    loaded = Front(as_path(settings), as_path(home)).load()
     if not Lake(loaded.lake_root).partitions("score.leaderboard"):
         raise MissingData(
-            f"the home {folder} has no leaderboard. Create it with `memflow run` or memflow.evaluate."
+            f"the home {loaded.home} has no leaderboard. Create it with `memflow run` or memflow.evaluate."
         )
     return results_of(loaded)
 
@@ -166,7 +161,7 @@ class Results(Generic[Frame]):
         rows = Warehouse(self._lake, self.database).query(
             "verdicts", domain=domain, assistant=name, metric=metric, quarantined=True if lost else None
         )
-        return self._frame("score.verdicts", filter(self._is_selected, rows), VERDICTS)
+        return self._frame("score.verdicts", filter(self._is_selected, rows), rows.columns)
 
     def compare(
         self,
@@ -185,7 +180,7 @@ class Results(Generic[Frame]):
         from memflow.cli.compare import compare_domain
         from memflow.cli.operands import parse_operand, read_operands
 
-        texts = [self._operand(memory) for memory in (a, b, *others)]
+        texts = [self._assistant(memory, is_operand=True) for memory in (a, b, *others)]
         if len(set(texts)) < len(texts):
             raise BadInput(
                 f"compare needs different assistants, but they are {', '.join(texts)}. Change one."
@@ -289,13 +284,13 @@ class Results(Generic[Frame]):
         return text.getvalue().strip()
 
     def _repr_html_(self) -> str:
-        from memflow.cli.fitted_table import FittedTable
+        from memflow.cli.tables import FittedTable
 
         def row(tag: str, cells: Iterable[object]) -> str:
             return f"<tr>{''.join(f'<{tag}>{html.escape(str(cell))}</{tag}>' for cell in cells)}</tr>"
 
         return "".join(
-            f"<table>{row('th', part.columns)}{''.join(row('td', cells) for cells in part.rows)}</table>"
+            f"<table>{row('th', part.titles)}{''.join(row('td', cells) for cells in part.cells())}</table>"
             if isinstance(part, FittedTable)
             else f"<p>{html.escape(str(part).strip())}</p>"
             for part in self._parts()
@@ -305,7 +300,7 @@ class Results(Generic[Frame]):
         """Return what `memflow run` prints of scores: a table per domain, what is incomplete, and the label."""
         from memflow.cli.evidence import label_note, warnings
         from memflow.cli.output import heading, note
-        from memflow.cli.profiles import variant_chooser
+        from memflow.cli.stored_names import variant_chooser
         from memflow.cli.summary import leaderboard_table
         from memflow.scoring.primary import primary_scores
 
@@ -344,25 +339,25 @@ class Results(Generic[Frame]):
         self, *names: Sequence[str] | None, slices: bool = False, variants: bool = False
     ) -> list[Score]:
         """Return the published scores: of all or some domains, assistants and metrics."""
-        from memflow.cli.show import stored_scores
+        from memflow.cli.leaderboard import stored_scores
 
         scores = stored_scores(self.settings, self._lake, *names, slices=slices, variants=variants)
         return [
             row for row in scores if self._is_selected({"domain": row.domain, "assistant": row.assistant})
         ]
 
-    def _assistant(self, memory: AnyMemory) -> str:
-        """Return the assistant that a name or memory stands for: the only one with the memory, if it names no model."""
+    def _assistant(self, memory: AnyMemory, *, is_operand: bool = False) -> str:
+        """Return the assistant that a name or memory stands for: the only one with the memory, if it names no model.
+
+        Text that stands for none may be an operand of a comparison: with a domain, variant or moment.
+        """
         name = assistant_name(operand_name(memory))
         stored = {part.partition("/")[2] for part in self._lake.partitions("score.verdicts")}
         known = stored.intersection(self.assistants or stored)
         same = [assistant for assistant in known if memory_name(assistant) == name]
-        return same[0] if name not in known and len(same) == 1 else name
-
-    def _operand(self, memory: AnyMemory) -> str:
-        """Return an operand of a comparison. Text with a domain, variant or moment stays as it is."""
-        is_whole = isinstance(memory, str) and {*memory} & {"/", ":", "="}
-        return str(memory) if is_whole else self._assistant(memory)
+        if name not in known and len(same) == 1:
+            return same[0]
+        return memory if is_operand and isinstance(memory, str) and name not in stored else name
 
     def _stored_names(self, table: str, domain: str | None, assistant: AnyMemory | None) -> str | None:
         """Return the name of an assistant. Raises BadInput if a table has no such domain or assistant."""

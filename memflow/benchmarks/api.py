@@ -27,7 +27,7 @@ class Benchmark(SampleSize, Simulation, Annotation, Judging, ScoreAggregation, A
 
     Every benchmark implements the abstract methods. The optional methods are in groups (defaults.py) with defaults: no
     states, replies given by the data set, and metrics computed without a judge. What only some benchmarks can do is a
-    capability (capabilities.py): feedback, evolution, claims, training.
+    capability (capabilities.py): feedback, evolution, claims.
     """
 
     name: ClassVar[str]

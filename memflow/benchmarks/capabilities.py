@@ -5,11 +5,9 @@ A step asks `isinstance(benchmark, MemoryClaims)` and writes no rows for the oth
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.step_values import MemorySnapshots, States
-from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.requests import Chat
 from memflow.memories.memory import Tools
 from memflow.records import Claim, FeedbackRound, PlayedRound, Probe, Reply, Turn
@@ -73,19 +71,3 @@ class MemoryClaims(ABC):
         self, domain: Domain, claims: Sequence[Claim], snapshots: MemorySnapshots, judge: Chat
     ) -> list[Claim]:
         """Return the claims in order, each with the judge's value or with a reason."""
-
-
-class AdapterTraining(ABC):
-    """Training of adapters (`memflow finetune`) on the answers in the feedback that users liked or copied."""
-
-    training_actions: ClassVar[tuple[Action, ...]]
-    """The actions of users whose answers an adapter can be trained on."""
-
-    @abstractmethod
-    def training_set(
-        self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
-    ) -> TrainingSet:
-        """Return the training examples of an adapter, built from the feedback of a domain.
-
-        `action` is one of `training_actions`. Raises BadInput if the feedback contains test cases.
-        """

@@ -138,7 +138,10 @@ Part = Heading | Note | Table
 
 @dataclass(frozen=True)
 class Answer:
-    """The result of a view: `data` for programs, `parts` for people, and `records` as the rows of a CSV file."""
+    """The result of a view: `data` for programs, `parts` for people, and `records` as the rows of a CSV file.
+
+    Without `records`, a CSV file has the rows of the tables.
+    """
 
     data: Mapping[str, Any]
     parts: Sequence[Part]
@@ -161,8 +164,6 @@ class View:
     show: Callable[..., Answer] | str
     """The function or its import path `module:function`; a path is imported when the view is called."""
     options: Sequence[Option] = ()
-    csv: bool = False
-    """Whether `Answer.records` are given: the view then has `--format csv`."""
 
 
 @dataclass(frozen=True)

@@ -183,7 +183,7 @@ def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") 
 
 def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
     """Return copies of the expectations that check only the rows of the benchmark `name`."""
-    return tuple(replace(each, benchmark=name) for each in expectations)
+    return tuple(replace(expectation, benchmark=name) for expectation in expectations)
 
 
 def add_descriptions(expectations: Iterable[Expectation], package: str) -> tuple[Expectation, ...]:

@@ -12,8 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from memflow.cli.front import Front
-from memflow.cli.lazy_commands import CommandReference, LazyGroup
-from memflow.cli.moments import MomentCommand
+from memflow.cli.lazy_commands import App, CommandReference, LazyGroup
 from memflow.cli.output import message
 from memflow.errors import MemflowError
 from memflow.scoring.decisions import MISUSE
@@ -28,19 +27,18 @@ COMMANDS = {
     "run": CommandReference("memflow.cli.run:run", RUN),
     "plan": CommandReference("memflow.cli.plan:plan", RUN),
     "dev": CommandReference("memflow.cli.dev:dev", RUN),
-    "finetune": CommandReference("memflow.cli.finetune:finetune", RUN),
     "import": CommandReference("memflow.cli.imports:imports", RUN),
     "show": CommandReference("memflow.cli.show:show", RESULTS),
     "search": CommandReference("memflow.cli.search:search", RESULTS),
-    "compare": CommandReference("memflow.cli.compare:compare", RESULTS, MomentCommand),
-    "gate": CommandReference("memflow.cli.gate:gate", RESULTS, MomentCommand),
+    "compare": CommandReference("memflow.cli.compare:compare", RESULTS, reads_past=True),
+    "gate": CommandReference("memflow.cli.gate:gate", RESULTS, reads_past=True),
     "export": CommandReference("memflow.cli.export:export", RESULTS),
     "plot": CommandReference("memflow.cli.plot:plot", RESULTS),
-    "report": CommandReference("memflow.cli.report:report", RESULTS, MomentCommand),
+    "report": CommandReference("memflow.cli.report:report", RESULTS, reads_past=True),
     "view": CommandReference("memflow.cli.report:view", RESULTS),
     "annotate": CommandReference("memflow.cli.annotate:annotate", RESULTS),
     "checks": CommandReference("memflow.cli.checks:checks", RESULTS),
-    "sql": CommandReference("memflow.cli.query:sql", RESULTS, MomentCommand),
+    "sql": CommandReference("memflow.cli.query:sql", RESULTS, reads_past=True),
     "domains": CommandReference("memflow.cli.catalog:domains", CATALOG),
     "memories": CommandReference("memflow.cli.memories:memories", CATALOG),
     "prompts": CommandReference("memflow.cli.prompts:prompts", CATALOG),
@@ -99,14 +97,12 @@ def _sentence(wrong: Exception) -> str | None:
     return str(wrong) if isinstance(wrong, MemflowError) else None
 
 
-app = typer.Typer(
+app = App(
     name="memflow",
     cls=_Commands,
     help="Benchmarks of memory in LLM assistants, run as a Dagster graph of data assets.",
     epilog="Start with `memflow run --demo`. To use your own models and data: `memflow init`.",
     no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 

@@ -7,6 +7,9 @@ import typer
 
 from memflow.cli.annotation_report import report_data, report_text
 from memflow.cli.front import front_of
+from memflow.cli.import_paths import assistant_name
+from memflow.cli.lazy_commands import App
+from memflow.cli.options import DomainArgument, argument, option
 from memflow.cli.output import Format, FormatOption, Text, answer, note
 from memflow.cli.stored_names import check_played
 from memflow.errors import BadInput
@@ -16,39 +19,36 @@ if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake
     from memflow.resources.settings.settings import Settings
 
-annotate = typer.Typer(
+annotate = App(
     no_args_is_help=True,
     help="Have people judge a sample of a domain's data: draw it with its page, and report how far they agree.",
 )
-
-FoldersArgument = Annotated[
-    list[Path], typer.Argument(metavar="FOLDER...", help="Folders that `annotate sample` wrote.")
-]
 
 
 @annotate.command()
 def sample(
     ctx: typer.Context,
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain to sample from.")],
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write: a new folder.")],
+    domain: DomainArgument,
+    folder: Annotated[Path, argument("FOLDER", "Where to write: a new folder.")],
     kind: Annotated[
         str,
-        typer.Option(
-            "--kind", metavar="KIND", help="A kind of items that the benchmark declares, such as exposure."
-        ),
+        option("--kind", "A kind of items that the benchmark declares, such as exposure.", metavar="KIND"),
     ],
     assistant: Annotated[
         str | None,
-        typer.Option("--assistant", metavar="NAME", help="Whose conversations; integrity needs one."),
+        option("--assistant", "Whose conversations; integrity needs one.", parser=assistant_name),
     ] = None,
     count: Annotated[
         int,
-        typer.Option(
-            "--n", min=0, help="Units to draw; 0 is as usual: 200 messages or questions, 40 sessions."
+        option(
+            "--n",
+            "Units to draw; 0 is as usual: 200 messages or questions, 40 sessions.",
+            metavar="N",
+            min=0,
         ),
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Another seed is another sample.")] = 0,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Draw a sample of items from a domain, and write the HTML page on which people annotate it.
 
@@ -103,7 +103,10 @@ def sample(
 
 
 @annotate.command()
-def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
+def report(
+    folders: Annotated[list[Path], argument("FOLDER...", "Folders that `annotate sample` wrote.")],
+    form: FormatOption = Format.table,
+) -> None:
     """Report the mean, the agreement and Gwet's AC1 of the annotations, with 95 % intervals over users.
 
     A label that means right or valid counts as 1. Annotation files must match their sample.
@@ -118,8 +121,8 @@ def report(folders: FoldersArgument, form: FormatOption = Format.text) -> None:
         reports.append(make_report(sheet, read_key(folder, sheet), read_all(folder, sheet)))
     answer(
         form,
-        [report_data(each) for each in reports],
-        *(line for each in reports for line in report_text(each)),
+        [report_data(report) for report in reports],
+        *(part for report in reports for part in report_text(report)),
     )
 
 

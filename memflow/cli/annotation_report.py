@@ -1,21 +1,20 @@
 """The report of `memflow annotate report` as text and as data."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from memflow.cli.output import Text, cut, heading, note, table
+from memflow.cli.output import Text, cut, first_lines, heading, interval_text, note, table_of
+from memflow.cli.tables import Column
 
 if TYPE_CHECKING:
-    from memflow.annotation.report import AgreementRow, Report
+    from memflow.annotation.report import Report
     from memflow.metrics.intervals import Interval
 
 LONGEST_LABEL = 40
 """Characters of a label that are shown."""
-DIFFERING = 20
-"""Maximum number of items on which persons differ that are shown."""
 
 
 def report_data(made: "Report") -> dict[str, Any]:
@@ -34,8 +33,8 @@ def report_data(made: "Report") -> dict[str, Any]:
             }
             for row in made.measured
         ],
-        "differing": [each.item for each in made.judged if each.differs],
-        "judged": [asdict(each) for each in made.judged],
+        "differing": [judged.item for judged in made.judged if judged.differs],
+        "judged": [asdict(judged) for judged in made.judged],
     }
 
 
@@ -48,42 +47,35 @@ def report_text(made: "Report") -> Iterator[RenderableType]:
         f"{len(made.sheet.items):,} items about {head.drawn:,} of {head.population:,} {head.units},"
         f" seed {head.seed}"
     )
-    columns = ("labels of", "labelled", "mean", "95 %", "pairs", "agreement", "AC1", "95 % of AC1", "kappa")
-    yield table("", columns, [_row(row) for row in made.measured], right=columns[1:])
+    yield table_of(made.measured, COLUMNS)
     yield from _differing(made)
     for remark in made.notes:
         yield Text(f"\n{remark}", "yellow")
 
 
-def _row(row: "AgreementRow") -> Sequence[Any]:
-    return (
-        row.of,
-        row.labelled,
-        row.mean.value,
-        _ends(row.mean),
-        row.paired or None,
-        row.agreement.value,
-        row.ac1.value,
-        _ends(row.ac1),
-        row.kappa.value,
-    )
-
-
 def _ends(interval: "Interval") -> str:
-    if interval.low is None or interval.high is None:
-        return f"none: {interval.reason}" if interval.reason else ""
-    return f"{interval.low:.3f} – {interval.high:.3f}"
+    return interval_text(interval.low, interval.high, reason=interval.reason)
+
+
+COLUMNS: dict[str, Column] = {
+    "labels of": "of",
+    "labelled": "labelled",
+    "mean": lambda row: row.mean.value,
+    "95 %": lambda row: _ends(row.mean),
+    "pairs": lambda row: row.paired or None,
+    "agreement": lambda row: row.agreement.value,
+    "AC1": lambda row: row.ac1.value,
+    "95 % of AC1": lambda row: _ends(row.ac1),
+    "kappa": lambda row: row.kappa.value,
+}
 
 
 def _differing(made: "Report") -> Iterator[RenderableType]:
-    differing = [each for each in made.judged if each.differs]
-    if not differing:
-        return
-    yield note(f"\n{len(differing):,} items on which persons differ:")
-    rows = []
-    for each in differing[:DIFFERING]:
-        said = ", ".join(f"{who}: {cut(text, LONGEST_LABEL)}" for who, text in each.says.items())
-        rows.append((each.item, said))
-    yield table("", ("item", "labels"), rows)
-    if len(differing) > DIFFERING:
-        yield note(f"and {len(differing) - DIFFERING:,} more: --format json has them all")
+    differing = [judged for judged in made.judged if judged.differs]
+    if differing:
+        yield note(f"\n{len(differing):,} items on which persons differ:")
+        yield from first_lines([f"{judged.item}  {_labels(judged.says)}" for judged in differing])
+
+
+def _labels(by_person: Mapping[str, str]) -> str:
+    return ", ".join(f"{person}: {cut(label, LONGEST_LABEL)}" for person, label in by_person.items())

@@ -1,22 +1,22 @@
-"""`memflow domains` and `memflow data`: the domains and data sets of all benchmarks. data_check.py reads data sets."""
+"""`memflow domains` and `memflow data`: the domains and data sets of all benchmarks. data_get.py downloads them."""
 
 from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import RenderableType
 from rich.filesize import decimal
 
-from memflow.cli.data_check import check
 from memflow.cli.data_get import get
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table
+from memflow.cli.lazy_commands import App
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table, table_of
+from memflow.cli.own_data import check
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
     from memflow.resources.data.library import Library
 
 
-def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+def domains(ctx: typer.Context, form: FormatOption = Format.table) -> None:
     """List the domains with their benchmark and title, and the benchmarks of other packages that cannot be used.
 
     A domain is a benchmark's testbed, and a partition of the asset graph. The JSON output also has the data sets and
@@ -45,23 +45,17 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         for name, domain in known.items()
         if domain.benchmark not in broken
     ]
-    columns = ("domain", "benchmark", "title")
-    shown: list[RenderableType] = [
-        table("Domains", columns, [[row[name] for name in columns] for row in rows])
-    ]
-    if problems:
-        faults = [(problem.name, problem.package, problem.reason) for problem in problems]
-        shown.append(heading("Benchmarks that cannot be used"))
-        shown.append(table("", ("benchmark", "package", "reason"), faults))
-    if samples:
-        shown.append(note(f"\nSamples: {', '.join(sample.name for sample in samples)}."))
     if form is Format.json:
         for problem in problems:
             message(f"memflow: {problem}")
+    faults = [(problem.name, problem.package, problem.reason) for problem in problems]
     answer(
         form,
         rows,
-        *shown,
+        table_of(rows, ("domain", "benchmark", "title"), "Domains"),
+        *([heading("Benchmarks that cannot be used")] if faults else []),
+        *([table(("benchmark", "package", "reason"), faults)] if faults else []),
+        *([note(f"\nSamples: {', '.join(sample.name for sample in samples)}.")] if samples else []),
         note(
             "\n`memflow data` lists the data sets that are found; `memflow run --domain NAME` runs a domain.\n"
             "DOMAIN.published and DOMAIN.memflow have other protocol profiles than DOMAIN (docs/how-to/extend.md).\n"
@@ -72,17 +66,18 @@ def domains(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     )
 
 
-data = typer.Typer(invoke_without_command=True)
+data = App(invoke_without_command=True)
 data.command("get")(get)
 data.command("check")(check)
 
 
 @data.callback()
-def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+def list_datasets(ctx: typer.Context, form: FormatOption = Format.table) -> None:
     """List the data sets of all benchmarks: whether they are present, their size, license, and how to get the others.
 
-    `get` downloads the files, and `check` reads them. Published files are searched in the data folder: MEMFLOW_DATA, or
-    `data` in memflow.toml. The size of a missing data set is that of its published files, if it is known.
+    `get` downloads the files, and `check` reads files of own dialogues. Published files are searched in the data
+    folder: MEMFLOW_DATA, or `data` in memflow.toml. The size of a missing data set is that of its published files, if
+    it is known.
     """
     if ctx.invoked_subcommand is not None:
         return
@@ -91,28 +86,22 @@ def list_datasets(ctx: typer.Context, form: FormatOption = Format.text) -> None:
     settings = front_of(ctx).load()
     library = Library(settings.data, settings.datasets)
     rows = [_dataset(dataset, library) for dataset in library.known.values()]
-    cells = []
     by_hand: dict[str, list[str]] = {}
     for row in rows:
-        size = row["published_bytes"] if row["bytes"] is None else row["bytes"]
         if row["state"] != "present" and not row["command"]:
             by_hand.setdefault(row["how"], []).append(row["dataset"])
-        is_by_hand = row["state"] == "missing" and not row["command"]
-        state = "no reader yet" if not row["readable"] else "by hand" if is_by_hand else row["state"]
-        if not row["ships"]:
-            cells.append(
-                (row["dataset"], state, "unknown" if size is None else decimal(size), row["licence"])
-            )
+    columns = {"data set": "dataset", "state": _state, "size": _size, "license": "licence"}
     answer(
         form,
         {"folder": library.folder, "datasets": rows},
-        table(f"Data sets in {library.folder}", ("data set", "state", "size", "license"), cells),
+        table_of([row for row in rows if not row["ships"]], columns, f"Data sets in {library.folder}"),
         *([heading("By hand")] if by_hand else []),
         *(Text(f"{', '.join(names)}: {how}") for how, names in by_hand.items()),
         note(
             "\nDownload what is missing with `memflow data get NAME`, or `memflow data get --domain DOMAIN`. Data sets "
-            "that ship with memflow are left out. `memflow data check NAME` shows the files."
+            "that ship with memflow are left out."
         ),
+        rows=rows,
     )
 
 
@@ -142,3 +131,13 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
         "command": f"memflow data get {dataset.name}" if dataset.download else "",
         "how": dataset.how,
     }
+
+
+def _state(row: dict[str, Any]) -> str:
+    is_by_hand = row["state"] == "missing" and not row["command"]
+    return "no reader yet" if not row["readable"] else "by hand" if is_by_hand else row["state"]
+
+
+def _size(row: dict[str, Any]) -> str:
+    size = row["published_bytes"] if row["bytes"] is None else row["bytes"]
+    return "unknown" if size is None else decimal(size)

@@ -14,11 +14,10 @@ from rich.console import RenderableType
 
 from memflow.checks.evaluation import RuleResult, combine
 from memflow.cli.front import front_of
-from memflow.cli.options import AssistantFilter, DomainFilter
-from memflow.cli.output import Format, FormatOption, Text, answer, note, table
+from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
+from memflow.cli.output import Format, FormatOption, Text, answer, note, table_of
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput, MemflowError
-from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake
@@ -26,6 +25,11 @@ if TYPE_CHECKING:
 
 Target = tuple[str, str]
 """A table and a partition."""
+RESULTS = {
+    "passed": Text("passed", "green"),
+    "failed": Text("failed", "red"),
+    "warning": Text("warning", "yellow"),
+}
 
 
 @dataclass(frozen=True)
@@ -37,16 +41,11 @@ class RuleSummary:
     failed_in: list[str]
 
     @property
-    def is_error(self) -> bool:
-        """Whether a failure of the rule is an error, and not a warning."""
-        return self.total.severity != "warn"
-
-    @property
-    def result(self) -> Text:
-        """The rule's result: `passed`, `failed` (an error) or `warning`."""
+    def state(self) -> str:
+        """`passed`, `failed` (an error) or `warning`."""
         if self.total.passed:
-            return Text("passed", "green")
-        return Text("failed", "red") if self.is_error else Text("warning", "yellow")
+            return "passed"
+        return "warning" if self.total.severity == "warn" else "failed"
 
     def data(self) -> dict[str, Any]:
         """Return the summary as plain data for JSON."""
@@ -56,20 +55,20 @@ class RuleSummary:
 def checks(
     ctx: typer.Context,
     of_table: Annotated[
-        str | None,
-        typer.Argument(metavar="TABLE", help="Show every rule of one table, such as question.probes."),
+        str | None, argument("[TABLE]", "Show every rule of one table, such as question.probes.")
     ] = None,
     domain: DomainFilter = None,
     assistant: AssistantFilter = None,
     docs: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Validate raw.records and score.leaderboard with Great Expectations, too, and write its Data Docs"
+        option(
+            "--docs",
+            "Validate raw.records and score.leaderboard with Great Expectations, too, and write its Data Docs"
             " here: one page for each partition, which opens without a network.",
+            metavar="FOLDER",
         ),
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Evaluate the rules of the tables in the lake; show the results and the rows that violate them.
 
@@ -87,21 +86,32 @@ def checks(
             f"--docs writes pages on {' and '.join(SUITES)} only, and none of their partitions is selected. Leave out "
             "the table, --domain and --assistant, or leave out --docs."
         )
-    found, unchecked = _summaries(lake, settings, targets, docs)
+    rules, unchecked = _summaries(lake, settings, targets, docs)
+    failed, warnings = _count(rules, "failed"), _count(rules, "warning")
+    checked = len(targets) - len(unchecked)
+    partitions = f"{checked:,} partition{'s' * (checked != 1)}"
+    total = f"\n{partitions}, {len(rules):,} rules: {failed} failed, {warnings} with warnings"
+    columns = {
+        "result": lambda rule: RESULTS[rule.state],
+        "rule": lambda rule: rule.total.name,
+        "rows": lambda rule: rule.total.total,
+        "unexpected": lambda rule: rule.total.unexpected,
+    }
     answer(
         form,
         {
             "data_docs": [str(page) for page in pages],
-            "rules": [each.data() for each in found],
+            "rules": [rule.data() for rule in rules],
             "unchecked": unchecked,
         },
-        _rules(found) if of_table else _by_table(found),
-        *_violations(found),
-        *(Text(f"not checked: {each}", "red") for each in unchecked),
-        note(_total(found, len(targets) - len(unchecked))),
+        table_of(rules, columns) if of_table else table_of(_by_table(rules)),
+        *_violations(rules),
+        *(Text(f"not checked: {reason}", "red") for reason in unchecked),
+        note(total),
         *(note(f"Data Docs: {page}") for page in pages),
+        rows=[rule.data() for rule in rules],
     )
-    if unchecked or any(each.failed_in and each.is_error for each in found):
+    if unchecked or failed:
         raise typer.Exit(1)
 
 
@@ -112,23 +122,21 @@ def _targets(
     from memflow.records import TABLES
 
     name = (of_table or "").replace("/", ".")
-    if name and name not in TABLES:
-        raise BadInput(unknown_name("table", name, TABLES, 'memflow sql "SHOW ALL TABLES"'))
-    stored = [(each, partition) for each in TABLES for partition in lake.partitions(each)]
-    if not any(not name or each == name for each, _ in stored):
+    check_names("", "table", [name] if name else None, TABLES, 'memflow sql "SHOW ALL TABLES"')
+    stored = [(table, *key.partition("/")[::2]) for table in TABLES for key in lake.partitions(table)]
+    if not any(not name or table == name for table, _, _ in stored):
         raise BadInput(
             f"the lake ({lake.root}) contains no {name or 'tables'}. Create some with `memflow run --demo`."
         )
-    parts = [partition.partition("/")[::2] for _, partition in stored]
-    check_names("the lake", "domain", domains, {of_domain for of_domain, _ in parts})
-    check_names("the lake", "assistant", assistants, {of_assistant for _, of_assistant in parts} - {""})
-    for (each, partition), (of_domain, of_assistant) in zip(stored, parts, strict=True):
+    check_names("the lake", "domain", domains, {domain for _, domain, _ in stored})
+    check_names("the lake", "assistant", assistants, {assistant for _, _, assistant in stored} - {""})
+    for table, domain, assistant in stored:
         if (
-            (not name or each == name)
-            and (not domains or of_domain in domains)
-            and (not assistants or of_assistant in assistants)
+            (not name or table == name)
+            and (not domains or domain in domains)
+            and (not assistants or assistant in assistants)
         ):
-            yield each, partition
+            yield table, f"{domain}/{assistant}" if assistant else domain
 
 
 def _summaries(
@@ -141,7 +149,7 @@ def _summaries(
     from memflow.resources.validation.checks import Scope, check_partition
     from memflow.resources.validation.gx import SUITES, validate_suite
 
-    found: dict[Target, list[tuple[str, RuleResult]]] = {}
+    by_rule: dict[Target, list[tuple[str, RuleResult]]] = {}
     unchecked: list[str] = []
     for name, partition in targets:
         try:
@@ -152,53 +160,39 @@ def _summaries(
             unchecked.append(f"{name} of {partition}: {wrong}")
             continue
         for result in results:
-            found.setdefault((name, result.name), []).append((partition, result))
-    return [_summary(name, of_rule) for (name, _), of_rule in found.items()], unchecked
+            by_rule.setdefault((name, result.name), []).append((partition, result))
+    summaries = []
+    for (name, _), results_of in by_rule.items():
+        # A rule that counts the rows of another table is still one of this table's.
+        [total] = combine(replace(result, table=name) for _, result in results_of)
+        failed_in = [partition for partition, result in results_of if not result.passed]
+        summaries.append(RuleSummary(total, len(results_of), failed_in))
+    return summaries, unchecked
 
 
-def _summary(name: str, of_rule: Sequence[tuple[str, RuleResult]]) -> RuleSummary:
-    # A rule that counts the rows of another table is still one of this table's.
-    [total] = combine(replace(result, table=name) for _, result in of_rule)
-    return RuleSummary(total, len(of_rule), [partition for partition, result in of_rule if not result.passed])
+def _count(rules: Sequence[RuleSummary], state: str) -> int:
+    return sum(rule.state == state for rule in rules)
 
 
-def _by_table(found: Sequence[RuleSummary]) -> RenderableType:
-    """Return the results as text to print, with one line for each table of the lake."""
-    rows = []
-    for name in dict.fromkeys(each.total.table for each in found):
-        of_table = [each for each in found if each.total.table == name]
-        failed = sum(bool(each.failed_in) for each in of_table if each.is_error)
-        warnings = sum(bool(each.failed_in) for each in of_table if not each.is_error)
-        partitions = max(each.partitions for each in of_table)
-        rows.append((name, partitions, len(of_table), failed or None, warnings or None))
-    columns = ("table", "partitions", "rules", "failed", "warnings")
-    return table("", columns, rows, right=columns[1:])
+def _by_table(rules: Sequence[RuleSummary]) -> Iterator[dict[str, Any]]:
+    """Yield the numbers of rules of each table of the lake."""
+    for name in dict.fromkeys(rule.total.table for rule in rules):
+        of_table = [rule for rule in rules if rule.total.table == name]
+        yield {
+            "table": name,
+            "partitions": max(rule.partitions for rule in of_table),
+            "rules": len(of_table),
+            "failed": _count(of_table, "failed") or None,
+            "warnings": _count(of_table, "warning") or None,
+        }
 
 
-def _rules(found: Sequence[RuleSummary]) -> RenderableType:
-    """Return a printable table of results with one line for each rule."""
-    rows = [(each.result, each.total.name, each.total.total, each.total.unexpected) for each in found]
-    return table("", ("result", "rule", "rows", "unexpected"), rows, right=("rows", "unexpected"))
-
-
-def _violations(found: Sequence[RuleSummary]) -> Iterator[RenderableType]:
-    """Return the failed rules as text, with their descriptions, partitions and the keys of some rows."""
-    for each in found:
-        if each.failed_in:
-            rule = each.total
+def _violations(rules: Sequence[RuleSummary]) -> Iterator[RenderableType]:
+    """Yield the failed rules as text, with their descriptions, partitions and the keys of some rows."""
+    for summary in rules:
+        if summary.failed_in:
+            rule = summary.total
             head = f"{rule.table} {rule.name}: {rule.unexpected:,} of {rule.total:,} rows"
-            yield Text.assemble("\n", each.result, f"  {head}, in {', '.join(each.failed_in)}")
-            for line in (
-                rule.description,
-                *([rule.error] if rule.error else ()),
-                *rule.offending,
-                *([rule.note] if rule.note else ()),
-            ):
-                yield Text(f"  {line}")
-
-
-def _total(found: Sequence[RuleSummary], partitions: int) -> str:
-    failed = sum(bool(each.failed_in) for each in found if each.is_error)
-    warnings = sum(bool(each.failed_in) for each in found if not each.is_error)
-    of = f"{partitions:,} partition" if partitions == 1 else f"{partitions:,} partitions"
-    return f"\n{of}, {len(found):,} rules: {failed} failed, {warnings} with warnings"
+            yield Text.assemble("\n", RESULTS[summary.state], f"  {head}, in {', '.join(summary.failed_in)}")
+            lines = (rule.description, rule.error, *rule.offending, rule.note)
+            yield from (Text(f"  {line}") for line in lines if line)

@@ -12,7 +12,7 @@ import typer
 from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Sheet, SheetOption, answer_rows
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 from memflow.labels import meta_label
@@ -41,10 +41,7 @@ def compare(
         list[str] | None,
         typer.Option("--metric", metavar="NAME", help="By slice under this metric; may be repeated."),
     ] = None,
-    slices: Annotated[
-        list[str] | None, typer.Option("--slice", metavar="NAME", help="Only this slice; may be repeated.")
-    ] = None,
-    form: SheetOption = Sheet.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Compare assistants by the probes that both have a value of.
 
@@ -69,11 +66,8 @@ def compare(
     for stored in read_operands(lake, parsed, domain):
         of_domain = compare_domain(settings, lake, stored)
         check_names("", "compared metric", metric, {row.metric for row in of_domain.rows})
-        check_names("", "slice", slices, {row.slice for row in of_domain.rows})
         rows = [row for row in of_domain.rows if row.metric in (metric or [row.metric])]
-        compared.append(
-            replace(of_domain, rows=[row for row in rows if row.slice in (slices or [row.slice])])
-        )
+        compared.append(replace(of_domain, rows=rows))
     label = meta_label(source.meta for of_domain in compared for _, source, _ in of_domain.operands)
     data: list[dict[str, Any]] = [
         {
@@ -93,12 +87,12 @@ def compare(
         for of_domain in compared
     ]
     sheet = [row for of_domain in data for row in of_domain["comparisons"]]
-    answer_rows(
+    answer(
         form,
         {"label": label, "domains": data},
-        sheet,
         *(part for of_domain in compared for part in comparison_parts(of_domain, metric)),
         *label_note(label, "these differences show that the pipeline works; they measure no model."),
+        rows=sheet,
     )
 
 

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
 from memflow.cli.evidence import metric_name
 from memflow.cli.operands import differing_settings
-from memflow.cli.output import Text, heading, interval_text, note, p_text, records_table
+from memflow.cli.output import Text, heading, interval_text, note, p_text, table_of
+from memflow.cli.tables import Column
 from memflow.metrics.paired import cannot_be_significant
 from memflow.metrics.power import MOST_EPISODES
 from memflow.records import Comparison
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from memflow.cli.operands import Stored
 
 ALL = "all"
-NUMBERS = ("A", "B", "A - B", "95 % interval", "adjusted p", "pairs", "not paired", "noise")
 
 
 @dataclass(frozen=True)
@@ -71,11 +71,11 @@ def _pair(rows: Sequence[Comparison], metrics: Sequence[str]) -> Iterator[Render
         if row.metric in metrics:
             yield Text(sentence(row), style="bold")
     if whole:
-        yield _table(f"A = {rows[0].a}, B = {rows[0].b}, over all probes", "metric", whole)
+        yield table_of(whole, METRIC | COLUMNS, f"A = {rows[0].a}, B = {rows[0].b}, over all probes")
     for metric in metrics:
         of_metric = [row for row in rows if row.metric == metric and row.slice != ALL]
         if of_metric:
-            yield _table(f"\n{metric} by slice", "slice", of_metric)
+            yield table_of(of_metric, {"slice": "slice", **COLUMNS}, f"\n{metric} by slice")
     yield note(family_note(rows))
     yield from (note(text) for row in whole if row.metric in metrics and (text := power_note(row)))
 
@@ -151,29 +151,28 @@ def _interval(row: Comparison, sign: int) -> str:
     return f" [{low:.3f}, {high:.3f}]"
 
 
-def _table(title: str, first: str, rows: Sequence[Comparison]) -> RenderableType:
-    cells = [
-        {
-            first: row.slice if first == "slice" else metric_name(metric_text(row.metric), row.variant),
-            **_cells(row),
-        }
-        for row in rows
-    ]
-    return records_table(cells, title, right=NUMBERS, optional=("not paired", "noise", "better"))
+def _difference(row: Comparison) -> str | None:
+    return None if row.difference is None else f"{row.difference:+.3f}"
 
 
-def _cells(row: Comparison) -> dict[str, Any]:
-    reason = None if row.difference is None else row.reason
-    return {
-        "A": row.value_a,
-        "B": row.value_b,
-        "A - B": None if row.difference is None else f"{row.difference:+.3f}",
-        "95 % interval": interval_text(row.low, row.high, "+.3f", reason),
-        "adjusted p": "" if row.p_adjusted is None else p_text(row.p_adjusted),
-        "pairs": row.n,
-        "not paired": f"{row.unpaired_a} / {row.unpaired_b}" if row.unpaired_a or row.unpaired_b else "",
-        "noise": ""
-        if row.noise is None
-        else f"±{row.noise:.3f}{' (may explain it)' * bool(row.within_noise)}",
-        "better": (row.better or "").upper(),
-    }
+def _noise(row: Comparison) -> str:
+    explains = " (may explain it)" if row.within_noise else ""
+    return "" if row.noise is None else f"±{row.noise:.3f}{explains}"
+
+
+COLUMNS: dict[str, Column] = {
+    "A": "value_a",
+    "B": "value_b",
+    "A - B": _difference,
+    "95 % interval": lambda row: interval_text(
+        row.low, row.high, "+.3f", None if row.difference is None else row.reason
+    ),
+    "adjusted p": lambda row: "" if row.p_adjusted is None else p_text(row.p_adjusted),
+    "pairs": "n",
+    "not paired": lambda row: (
+        f"{row.unpaired_a} / {row.unpaired_b}" if row.unpaired_a or row.unpaired_b else ""
+    ),
+    "noise": _noise,
+    "better": lambda row: (row.better or "").upper(),
+}
+METRIC: dict[str, Column] = {"metric": lambda row: metric_name(metric_text(row.metric), row.variant)}

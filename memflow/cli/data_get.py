@@ -31,7 +31,7 @@ def get(
         bool, typer.Option("--yes", help="Accept the licenses and the size without a question.")
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Download again, and replace files.")] = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Download published data sets from their origin to the data folder, after showing license and size.
 
@@ -66,7 +66,7 @@ def get(
             "present": present,
             "datasets": {dataset.dataset.name: dataset.state for dataset in status},
         },
-        *([table("Downloaded", ("data set", "file", "sha256", "checksum"), rows)] if done else []),
+        *([table(("data set", "file", "sha256", "checksum"), rows, "Downloaded")] if done else []),
         Text(f"{others}{decimal(sum(record.size for record in done))} downloaded to {folder}."),
         *([note(f"{len(present):,} files were there; --force downloads them again.")] if present else []),
         *(

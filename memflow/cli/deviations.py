@@ -4,14 +4,14 @@ The benchmark declares the points (memflow/benchmarks/protocol.py). The values a
 any, of the settings.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.options import AssistantFilter
-from memflow.cli.output import Format, FormatOption, answer, note, records_table
+from memflow.cli.options import AssistantFilter, DomainArgument
+from memflow.cli.output import Format, FormatOption, answer, note, table_of
 from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput
 
@@ -22,14 +22,13 @@ if TYPE_CHECKING:
     from memflow.resources.settings.settings import Settings
 
 VERDICTS = "score.verdicts"
-DomainArgument = Annotated[str, typer.Argument(metavar="DOMAIN", help="A domain (`memflow domains`).")]
 
 
 def deviations(
     ctx: typer.Context,
     domain: DomainArgument,
     assistant: AssistantFilter = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """List the points in which a domain differs from the protocol of its benchmark's published code.
 
@@ -71,8 +70,13 @@ def deviations(
             "assistants": list(values),
             "deviations": rows,
         },
-        records_table(
-            [_cells(row, len(values)) for row in shown],
+        table_of(
+            shown,
+            {
+                "point": "topic",
+                "published": lambda row: str(row["published"]),
+                "here": lambda row: f"{row['value']}{_some(row['assistants'], values)}",
+            },
             f"{domain}, profile {of.profile}: differences from {protocol.code or 'the paper'}",
         ),
         note(
@@ -129,6 +133,5 @@ def _deviations(point: "ProtocolPoint", values: Mapping[str, Mapping[str, Any]])
         }
 
 
-def _cells(row: Mapping[str, Any], assistants: int) -> dict[str, str]:
-    of = f" ({', '.join(row['assistants'])})" if len(row["assistants"]) < assistants else ""
-    return {"point": row["topic"], "published": str(row["published"]), "here": f"{row['value']}{of}"}
+def _some(assistants: Sequence[str], every: Collection[str]) -> str:
+    return f" ({', '.join(assistants)})" if len(assistants) < len(every) else ""

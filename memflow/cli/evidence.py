@@ -5,8 +5,7 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from memflow.cli.output import FittedTable, Text, note, records_table
-from memflow.cli.shortened import first_lines, first_names
+from memflow.cli.output import Text, first_lines, note, table_of
 from memflow.labels import caveat_of
 from memflow.records import RECALL_AT_10, Score
 from memflow.scoring.catalog import EVIDENCE, FAILURES, is_evidence_score, sort_key
@@ -17,8 +16,6 @@ from memflow.scoring.published_health import ADVICE, FAULTY, SUSPECT, flagged, h
 
 TITLES = {metric.name: metric.title.lower().replace(" ", "\n", 1) for metric in (*EVIDENCE, *FAILURES)}
 """The metrics of the failure tables, in order, and their columns."""
-NUMBERS = (*TITLES.values(), "probes", "tokens\nper probe", "k", "budget")
-OPTIONAL = ("budget", "k", "embedder", "tokens\nper probe", "probes", "reason")
 UNCOUNTED = (
     "These memory servers call models at their own addresses. Usage, costs and budgets are without them:"
 )
@@ -37,7 +34,7 @@ def evidence(scores: Sequence[Score]) -> Iterator[RenderableType]:
     whole = [score for score in scores if score.slice == "all" and is_evidence_score(score)]
     if whole:
         yield note("\nFailures by evidence: what happens to the messages that an answer rests on")
-        yield _failure_table([{**row, **_recall(by_metric)} for row, by_metric in _rows(whole, TITLES)])
+        yield table_of([{**row, **_recall(by_metric)} for row, by_metric in _rows(whole, TITLES)])
     differing = dict.fromkeys(
         f"{score.assistant}: {score.differing_settings}" for score in whole if score.differing_settings
     )
@@ -56,12 +53,8 @@ def state_probe_failures(scores: Sequence[Score]) -> Iterator[RenderableType]:
     yield note(
         "\nFailures by state probes: what the assistant states of the user when asked (AMemGym, section 3.3)"
     )
-    yield _failure_table([row for row, _ in _rows(rates, NAMES)])
+    yield table_of([row for row, _ in _rows(rates, NAMES)])
     yield from _listed("Both attributions differ by more than noise:", contradictions(scores))
-
-
-def _failure_table(rows: Sequence[Mapping[str, Any]]) -> FittedTable:
-    return records_table(rows, right=NUMBERS, optional=OPTIONAL)
 
 
 def _rows(
@@ -111,7 +104,7 @@ def warnings(scores: Sequence[Score]) -> Iterator[RenderableType]:
         for judge in score.self_judges:
             judged.setdefault((score.domain, judge), []).append(score.assistant)
     lines = [
-        f"{domain}: {judge} judged the answers of {first_names([*dict.fromkeys(names)])}"
+        f"{domain}: {judge} judged the answers of {', '.join(dict.fromkeys(names))}"
         for (domain, judge), names in judged.items()
     ]
     yield from _listed(SELF_JUDGED, lines)

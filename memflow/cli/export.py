@@ -1,14 +1,17 @@
 """`memflow export`: write recorded runs, verdicts, and the exports that benchmarks declare, to files."""
 
+import json
+from dataclasses import replace
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.export_transcript import transcript
 from memflow.cli.front import front_of
+from memflow.cli.lazy_commands import App
+from memflow.cli.options import AssistantArgument, DomainArgument, FileArgument, OverwriteOption, argument
 from memflow.cli.output import Format, FormatOption, answer, note, write
+from memflow.cli.stored_names import check_played
 from memflow.cli.views import ExportGroup
 
 if TYPE_CHECKING:
@@ -16,32 +19,86 @@ if TYPE_CHECKING:
     from memflow.cli.operands import Stored
     from memflow.scoring.verdict_file import Evaluated
 
-export = typer.Typer(
+PLAYED = "memory.transcripts"
+
+export = App(
     cls=ExportGroup,
     no_args_is_help=True,
     help="Write files from the lake: recorded runs, verdicts, users, gold labels.",
 )
-export.command("transcript")(transcript)
+
+
+@export.command()
+def transcript(
+    ctx: typer.Context,
+    domain: DomainArgument,
+    assistant: AssistantArgument,
+    file: FileArgument,
+    force: OverwriteOption = False,
+    form: FormatOption = Format.table,
+) -> None:
+    """Write the dialogues of a run to a file, which is a data set for the off-policy evaluation of other memories.
+
+    One message per line, after a header with the speakers, the models and the source data.
+    """
+    from memflow.run.recording import SCRIPTED, RecordedRun, Source, read, recording_text
+
+    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
+    of = settings.domain(domain)
+    check_played(lake, domain, assistant)
+    facts = lake.facts(PLAYED, f"{domain}/{assistant}")
+    assert facts is not None
+    sources = []
+    for name in of.datasets:
+        if lake.facts("raw.records", name) is not None:
+            records = lake.read("raw.records", name)
+            sums = list(dict.fromkeys(record.sha256 for record in records))
+            first = records[0]
+            sources.append(Source(dataset=name, sha256=sums, licence=first.licence, origin=first.origin))
+    run = RecordedRun(
+        benchmark=of.benchmark,
+        domain=domain,
+        assistant=assistant,
+        model=facts.meta["model"],
+        fingerprint=facts.meta["fingerprint"],
+        simulator=facts.meta["simulator"],
+        scripted=facts.meta[SCRIPTED] == "yes",
+        run=facts.meta["run"],
+        sources=sources,
+    )
+    text = recording_text(run, lake.read(PLAYED, f"{domain}/{assistant}"))
+    write(file, text, force)
+    header, _ = read(text)
+    cut = f", {len(header.cut)} sessions cut short" if header.cut else ""
+    answer(
+        form,
+        {"file": str(file), **header.model_dump()},
+        note(
+            f"{header.messages:,} messages of {header.episodes:,} episodes{cut}, by {assistant} in {domain} "
+            f"(model {header.model}), in {file}"
+        ),
+        note(
+            "To give them to other memories: a domain with the same users and this file as data sets, and "
+            'policy = "off" (docs/how-to/results.md)'
+        ),
+    )
 
 
 @export.command()
 def verdicts(
     ctx: typer.Context,
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain.")],
+    domain: DomainArgument,
     assistant: Annotated[
-        str,
-        typer.Argument(metavar="ASSISTANT[=TIME]", help="The assistant, optionally at an earlier moment."),
+        str, argument("ASSISTANT[=TIME]", "The assistant, optionally at an earlier moment.")
     ],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write, such as baseline.jsonl.")],
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
-    form: FormatOption = Format.text,
+    file: FileArgument,
+    force: OverwriteOption = False,
+    form: FormatOption = Format.table,
 ) -> None:
     """Write the verdicts of an assistant to a file, which `memflow gate` compares later runs with.
 
     One verdict per line, after a header with the settings. The file contains no question, answer or gold.
     """
-    from dataclasses import replace
-
     from memflow.benchmarks import registry
     from memflow.cli.operands import parse_operand, read_operands
     from memflow.resources.publishing.comparisons import VERDICTS
@@ -70,8 +127,6 @@ def verdicts(
 
 def evaluated_of(stored: "Stored", domain: "Domain") -> "Evaluated":
     """Return what the verdicts of an operand depend on."""
-    import json
-
     from memflow.cli.operands import SETTINGS
     from memflow.scoring.drift import INPUTS
     from memflow.scoring.verdict_file import Evaluated, probes_digest

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from xml.etree import ElementTree
 
 import typer
@@ -15,6 +15,7 @@ from rich.console import RenderableType
 
 from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
+from memflow.cli.options import DomainArgument, argument, option
 from memflow.cli.output import (
     Format,
     FormatOption,
@@ -23,7 +24,7 @@ from memflow.cli.output import (
     interval_text,
     note,
     p_text,
-    records_table,
+    table_of,
     write,
 )
 from memflow.control_characters import visible
@@ -32,13 +33,22 @@ from memflow.scoring.decisions import (
     CANNOT_TELL,
     MARGIN,
     REGRESSION,
-    Gated,
     GateDecision,
     GateOptions,
+    GateReport,
 )
 
 COLORS = {REGRESSION: "bold red", CANNOT_TELL: "bold yellow"}
-NUMBERS = ("new", "old", "new - old", "95 % interval", "p", "pairs")
+COLUMNS = {
+    "score": "name",
+    "decision": "state",
+    "new": "value",
+    "old": "baseline",
+    "new - old": lambda decision: None if decision.difference is None else f"{decision.difference:+.3f}",
+    "95 % interval": lambda decision: interval_text(decision.low, decision.high, "+.3f"),
+    "p": lambda decision: "" if decision.p_adjusted is None else p_text(decision.p_adjusted),
+    "pairs": "n",
+}
 NOT_XML = re.compile("[\ufffe\uffff]")
 """Characters that XML forbids and that `visible` leaves; it replaces the others."""
 SETTINGS_CASE = "comparable"
@@ -46,48 +56,43 @@ SETTINGS_CASE = "comparable"
 
 def gate(
     ctx: typer.Context,
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain of the run.")],
+    domain: DomainArgument,
     assistant: Annotated[
-        str,
-        typer.Argument(
-            metavar="ASSISTANT", help="The assistant that was run, [:VARIANT] as in `memflow compare`."
-        ),
+        str, argument("ASSISTANT", "The assistant that was run, [:VARIANT] as in `memflow compare`.")
     ],
     baseline: Annotated[
         str,
-        typer.Option(
+        option(
             "--baseline",
-            metavar="BASELINE",
-            help="An assistant; a moment of one, as ASSISTANT=TIME, or =TIME for the same assistant; or a file of "
+            "An assistant; a moment of one, as ASSISTANT=TIME, or =TIME for the same assistant; or a file of "
             "`memflow export verdicts` (.jsonl).",
+            metavar="BASELINE",
         ),
     ],
     margin: Annotated[
         float,
-        typer.Option(metavar="SHARE", help="The loss that is accepted, as a share of the metric's range."),
+        option("--margin", "The loss that is accepted, as a share of the metric's range.", metavar="SHARE"),
     ] = MARGIN,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--metric",
-            metavar="NAME",
-            help="Require this metric, and compare only such metrics; may be repeated. [compare the quality metrics, "
+            "Require this metric, and compare only such metrics; may be repeated. [compare the quality metrics, "
             "and require those of at least 6 episodes]",
         ),
     ] = None,
     slices: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--slice",
-            metavar="NAME",
-            help="Require this slice, and compare only such slices; may be repeated; `all` stands for all probes. "
+            "Require this slice, and compare only such slices; may be repeated; `all` stands for all probes. "
             "[require all probes, and report a regression in any slice]",
         ),
     ] = None,
     junit: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a JUnit XML file, replacing it.")
+        Path | None, option("--junit", "Write a JUnit XML file, replacing it.", metavar="FILE")
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Decide whether an assistant is worse than a baseline, for CI.
 
@@ -105,30 +110,26 @@ def gate(
         )
     front = front_of(ctx)
     options = GateOptions(margin, tuple(metric or ()), frozenset(slices or ()))
-    decided = gated(front.load(), front.lake(), Gated(domain, assistant, baseline, options))
+    decided = gated(front.load(), front.lake(), GateReport(domain, assistant, baseline, options))
     if junit is not None:
         write(junit, _junit(decided), force=True)
-    answer(form, _data(decided), *_parts(decided))
-    if code := decided.result.exit_code:
+    result = decided.result
+    data = {
+        "label": decided.label,
+        "state": result.state,
+        "exit_code": result.exit_code,
+        "domain": domain,
+        "assistant": assistant,
+        "baseline": baseline,
+        "margin": margin,
+        **asdict(result),
+    }
+    answer(form, data, *_parts(decided), rows=data["decisions"])
+    if code := result.exit_code:
         raise typer.Exit(code)
 
 
-def _data(gated: Gated) -> dict[str, Any]:
-    """Return the result as plain values."""
-    result = gated.result
-    return {
-        "label": gated.label,
-        "state": result.state,
-        "exit_code": result.exit_code,
-        "domain": gated.domain,
-        "assistant": gated.assistant,
-        "baseline": gated.baseline,
-        "margin": gated.options.margin,
-        **asdict(result),
-    }
-
-
-def _parts(gated: Gated) -> Iterator[RenderableType]:
+def _parts(gated: GateReport) -> Iterator[RenderableType]:
     """Yield the result as text: the decision, the required and the worse scores, and what was adjusted over."""
     result = gated.result
     title = f"{gated.assistant} against {gated.baseline} in {gated.domain}"
@@ -137,7 +138,7 @@ def _parts(gated: Gated) -> Iterator[RenderableType]:
         yield Text(f"Cannot tell: {fault}.", style="yellow")
     shown = [decision for decision in result.decisions if decision.required or decision.state == REGRESSION]
     if shown:
-        yield records_table([_cells(decision) for decision in shown], right=NUMBERS)
+        yield table_of(shown, COLUMNS)
     for decision in shown:
         if decision.reason:
             yield note(f"{decision.name}: {decision.reason}.")
@@ -154,7 +155,7 @@ def _parts(gated: Gated) -> Iterator[RenderableType]:
     yield from label_note(gated.label, "this decision shows that the gate works; it measures no model.")
 
 
-def _junit(gated: Gated) -> str:
+def _junit(gated: GateReport) -> str:
     """Return the result as JUnit XML: a test case for the settings, and one for each metric and slice.
 
     A regression is a failure, an open decision that exit code 0 depends on is an error, and any other open decision is
@@ -187,19 +188,6 @@ def _junit(gated: Gated) -> str:
 
 def _xml(text: str) -> str:
     return NOT_XML.sub("\ufffd", visible(text))
-
-
-def _cells(decision: GateDecision) -> dict[str, Any]:
-    return {
-        "score": decision.name,
-        "decision": decision.state,
-        "new": decision.value,
-        "old": decision.baseline,
-        "new - old": None if decision.difference is None else f"{decision.difference:+.3f}",
-        "95 % interval": interval_text(decision.low, decision.high, "+.3f"),
-        "p": "" if decision.p_adjusted is None else p_text(decision.p_adjusted),
-        "pairs": decision.n,
-    }
 
 
 def _sentence(decision: GateDecision) -> str:

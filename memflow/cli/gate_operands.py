@@ -11,7 +11,7 @@ from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 from memflow.labels import meta_label
 from memflow.records import Probe
-from memflow.scoring.decisions import WHOLE, Gated, GateOptions, GateResult
+from memflow.scoring.decisions import WHOLE, GateOptions, GateReport, GateResult
 from memflow.scoring.gate import gate
 from memflow.scoring.measures import MeanMeasure
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, SUSPECT
@@ -29,7 +29,7 @@ SETTINGS = ("k", "budget", "window")
 """The settings that are named where they differ; the inputs have the others."""
 
 
-def gated(settings: "Settings", lake: "Lake", request: Gated) -> Gated:
+def gated(settings: "Settings", lake: "Lake", request: GateReport) -> GateReport:
     """Return a request with its decisions. Raises BadInput for unknown names and unusable files."""
     file, domain = _file(request.baseline), settings.domain(request.domain)
     operands = [replace(parse_operand(request.assistant), domain=request.domain)]
@@ -121,7 +121,7 @@ def _result(
     stored: Sequence[Stored],
     file: VerdictFile | None,
     probes: Sequence[Probe],
-    request: Gated,
+    request: GateReport,
 ) -> GateResult:
     from memflow.benchmarks import registry
     from memflow.scoring.comparisons import DomainContext

@@ -45,6 +45,7 @@ def examine(front: Front, *, full: bool = False) -> list[Finding]:
         embedder_finding(settings),
         *_prompts(settings),
         *_benchmarks(settings),
+        *_metrics(),
         *_memories(settings),
         *stored_findings(settings, full),
     ]
@@ -89,11 +90,24 @@ def _data(settings: "Settings") -> Iterator[Finding]:
 
 
 def _prompts(settings: "Settings") -> Iterator[Finding]:
-    from memflow.resources.settings.prompt_folders import usable_prompts
+    from memflow.resources.settings.prompt_folders import read_prompts, usable_prompts
+    from memflow.run.prompt_catalog import prompt_catalog
 
-    if settings.prompts is not None:
-        fix = "Fix the files: `memflow prompts check` lists every problem."
-        yield checked("prompts", lambda: f"{len(usable_prompts(settings))} replaced", fix)
+    if settings.prompts is None:
+        return
+    _, problems = read_prompts(settings.prompts, prompt_catalog(settings.own_memories()))
+    for problem in problems:
+        yield Finding(f"prompt {problem.file}", "missing", problem.what, problem.fix)
+    if not problems:
+        yield Finding("prompts", "ok", f"{len(usable_prompts(settings))} replaced")
+
+
+def _metrics() -> Iterator[Finding]:
+    from memflow.scoring.catalog import unusable_metrics
+
+    for metric in unusable_metrics():
+        fix = f"Update, fix or uninstall the package {metric.package}."
+        yield Finding(f"metric {metric.name}", "absent", metric.reason, fix)
 
 
 def _benchmarks(settings: "Settings") -> Iterator[Finding]:

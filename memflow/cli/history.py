@@ -1,12 +1,12 @@
 """`memflow show history`: all published results, newest first, and whether their rows are in the lake."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.options import AssistantFilter, DomainFilter
-from memflow.cli.output import Format, FormatOption, answer, interval_text, note, records_table
+from memflow.cli.options import AssistantFilter, DomainFilter, RowsOption
+from memflow.cli.output import Format, FormatOption, answer, interval_text, note, table_of
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 
@@ -14,19 +14,40 @@ if TYPE_CHECKING:
     from memflow.records import PublishedScore
     from memflow.resources.lake.lake import Lake
 
-NUMBERS = ("no.", "score", "95 % interval")
-OPTIONAL = ("run", "judge", "model", "label", "metric", "95 % interval")
-SHOWN = ("publication", "published_at", "run", "domain", "assistant", "model")
-VALUES = ("simulator", "metric", "value", "low", "high", "interval_reason")
-"""The columns of a published score that are shown."""
+COPIED = (
+    "publication",
+    "published_at",
+    "run",
+    "domain",
+    "assistant",
+    "model",
+    "simulator",
+    "metric",
+    "value",
+)
+"""The columns of a published score that a row has."""
+COLUMNS = {
+    "no.": lambda row: str(row["publication"]),
+    "time (UTC)": lambda row: row["published_at"][:16].replace("T", " "),
+    "domain": "domain",
+    "assistant": "assistant",
+    "score": "value",
+    "state": "state",
+    "95 % interval": lambda row: interval_text(row["low"], row["high"], reason=row["interval_reason"]),
+    "metric": "metric",
+    "label": "label",
+    "model": "model",
+    "judge": "judge",
+    "run": lambda row: (row["run"] or "")[:8],
+}
 
 
 def history(
     ctx: typer.Context,
     domain: DomainFilter = None,
     assistant: AssistantFilter = None,
-    limit: Annotated[int, typer.Option(min=0, help="Show so many results at most; 0 is all.")] = 30,
-    form: FormatOption = Format.text,
+    limit: RowsOption = 30,
+    form: FormatOption = Format.table,
 ) -> None:
     """List the published results of each domain and assistant, newest first, with a primary score.
 
@@ -50,31 +71,8 @@ def history(
         if (not domain or key[1] in domain) and (not assistant or key[2] in assistant)
     ]
     rows = [_row(lake, result, is_newest) for result, is_newest in chosen[: limit or None]]
-    answer(
-        form,
-        rows,
-        records_table([_cells(row) for row in rows], right=NUMBERS, optional=OPTIONAL),
-        note(
-            f"\n{len(rows):,} of {len(chosen):,} results. `memflow show leaderboard --as-of NO.` shows one."
-        ),
-    )
-
-
-def _cells(row: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "no.": str(row["publication"]),
-        "time (UTC)": row["published_at"][:16].replace("T", " "),
-        "domain": row["domain"],
-        "assistant": row["assistant"],
-        "score": row["value"],
-        "state": row["state"],
-        "95 % interval": interval_text(row["low"], row["high"], reason=row["interval_reason"]),
-        "metric": row["metric"],
-        "label": row["label"],
-        "model": row["model"],
-        "judge": row["judge"],
-        "run": (row["run"] or "")[:8],
-    }
+    hint = f"\n{len(rows):,} of {len(chosen):,} results. `memflow show leaderboard --as-of NO.` shows one."
+    answer(form, rows, table_of(rows, COLUMNS), note(hint))
 
 
 def _row(lake: "Lake", result: "list[PublishedScore]", is_newest: bool) -> dict[str, Any]:
@@ -88,9 +86,8 @@ def _row(lake: "Lake", result: "list[PublishedScore]", is_newest: bool) -> dict[
     limit = DomainName.parse(primary.domain).limit
     labels = [score_label(result), f"sample with limit {limit}" if limit else None]
     return {
-        **{name: getattr(primary, name) for name in SHOWN},
+        **{name: getattr(primary, name) for name in (*COPIED, "low", "high", "interval_reason")},
         "judge": ", ".join(judges) or None,
-        **{name: getattr(primary, name) for name in VALUES},
         "label": ", ".join(filter(None, labels)) or None,
         "state": _state(lake, primary, is_newest),
     }

@@ -8,16 +8,16 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.own_files import Conversion
 from memflow.benchmarks.views import ExportedFile, Import, ImportedResults
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, write
+from memflow.cli.lazy_commands import App, LazyGroup, build_command
+from memflow.cli.options import FileArgument, OverwriteOption, argument
+from memflow.cli.output import Format, FormatOption, answer, first_lines, heading, note, write
 from memflow.cli.views import (
     LakeReader,
-    build_command,
     loaded,
     option_parameter,
     parameter,
@@ -26,11 +26,8 @@ from memflow.cli.views import (
 )
 from memflow.errors import BadInput
 
-MOST_FAULTS = 20
-"""Faults that the text lists; JSON lists all."""
 
-
-class ImportGroup(TyperGroup):
+class ImportGroup(LazyGroup):
     """The command group `memflow import`: the imports and conversions that benchmarks declare."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -46,12 +43,11 @@ class ImportGroup(TyperGroup):
         return build_command(cmd_name, next(iter(imports.values())).help, _import_function(cmd_name, imports))
 
 
-imports = typer.Typer(cls=ImportGroup, no_args_is_help=True)
-
-
-@imports.callback()
-def group() -> None:
-    """Read results that other code recorded into the lake, and convert exported chats."""
+imports = App(
+    cls=ImportGroup,
+    no_args_is_help=True,
+    help="Read results that other code recorded into the lake, and convert exported chats.",
+)
 
 
 def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., None]:
@@ -60,8 +56,8 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
 
     def run(
         ctx: typer.Context,
-        domain: Annotated[str, typer.Argument(metavar="DOMAIN", help=f"A domain of {titles}.")],
-        folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The recorded results.")],
+        domain: Annotated[str, argument("DOMAIN", f"A domain of {titles}.")],
+        folder: Annotated[Path, argument("FOLDER", "The recorded results.")],
         judge: Annotated[
             bool,
             typer.Option(
@@ -69,7 +65,7 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
                 help="Judge the recorded answers with the judges of the domain; recorded labels stay as a variant.",
             ),
         ] = False,
-        form: FormatOption = Format.text,
+        form: FormatOption = Format.table,
     ) -> None:
         from memflow.assets.imports import store_results
         from memflow.cli.pipeline import Silent, run_pipeline
@@ -107,17 +103,15 @@ def _conversion_function(conversion: Conversion) -> Callable[..., None]:
         write(out, found.text, force)
         answer(form, dict(found.data), *printed(found.parts))
 
-    file = Annotated[Path, typer.Argument(metavar="FILE", help="The file to convert.")]
-    out = Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")]
-    force = Annotated[bool, typer.Option("--force", help="Overwrite the file.")]
+    file = Annotated[Path, argument("FILE", "The file to convert.")]
     return with_signature(
         run,
         [
             parameter("file", file),
-            parameter("out", out, Path(conversion.out)),
+            parameter("out", FileArgument, Path(conversion.out)),
             *map(option_parameter, conversion.options),
-            parameter("force", force, False),
-            parameter("form", FormatOption, Format.text),
+            parameter("force", OverwriteOption, False),
+            parameter("form", FormatOption, Format.table),
         ],
     )
 
@@ -139,14 +133,12 @@ def _print(form: Format, domain: str, results: ImportedResults) -> None:
         "without_value": lost,
         "faults": list(results.faults),
     }
-    more = len(results.faults) - MOST_FAULTS
     answer(
         form,
         data,
         heading(f"{domain}: imported, not run by memflow"),
         note(f"{results.assistant}: {results.source}"),
         note(f"{len(results.replies):,} replies, {lost['replies']:,} of them without an answer."),
-        *(Text(f"  {fault}", "yellow") for fault in results.faults[:MOST_FAULTS]),
-        *([note(f"  and {more:,} more faults (--format json lists all)")] if more > 0 else []),
+        *first_lines(results.faults, "yellow"),
         note(f"`memflow show leaderboard --domain {domain}` shows its scores."),
     )

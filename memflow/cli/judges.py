@@ -8,16 +8,28 @@ from rich.console import RenderableType
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table
+from memflow.cli.lazy_commands import App
+from memflow.cli.options import MetricFilter, argument
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table_of
 from memflow.cli.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.judges.injection_test import CaseResult
 
 LONGEST_NAMES = 60
-COLUMNS = ("metric", "prompt", "injections", "moved", "obeyed", "failed", "which")
+COLUMNS = {
+    "metric": "metric",
+    "prompt": lambda case: case.prompt.partition("/")[2],
+    "injections": "injections",
+    "moved": lambda case: len(case.moved),
+    "obeyed": lambda case: len(case.obeyed),
+    "failed": lambda case: len(case.failed),
+    "which": lambda case: cut(
+        case.reason or ("all" if len(case.moved) == case.injections else ", ".join(case.moved)), LONGEST_NAMES
+    ),
+}
 
-judges = typer.Typer(no_args_is_help=True)
+judges = App(no_args_is_help=True)
 
 
 @judges.callback()
@@ -29,19 +41,13 @@ def group() -> None:
 def check(
     ctx: typer.Context,
     names: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Models of memflow.toml. [the judges of the settings]"),
+        list[str] | None, argument("[NAME]...", "Models of memflow.toml. [the judges of the settings]")
     ] = None,
-    metric: Annotated[
-        list[str] | None, typer.Option("--metric", metavar="NAME", help="Of this metric; may be repeated.")
-    ] = None,
+    metric: MetricFilter = None,
     fences: Annotated[
-        bool,
-        typer.Option(
-            "--fences/--no-fences", help="With or without the fences around answers in the judges' prompts."
-        ),
+        bool, typer.Option(help="With or without the fences around answers in the judges' prompts.")
     ] = True,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Ask judges for the verdict on a plain answer, and on the same answer with each of 20 injections.
 
@@ -72,15 +78,12 @@ def check(
                 return await run_injection_test(chat, cases, injections(), fenced=fences)
 
             results[name] = models.run(RequestContext(run="judges", stage="judges"), work)
-    shown: list[RenderableType] = []
+    parts: list[RenderableType] = []
     for name, of_judge in results.items():
         total = sum(case.injections for case in of_judge)
         moved = sum(len(case.moved) for case in of_judge)
-        title = f"{name}, answers {'with' if fences else 'without'} fences"
-        shown.append(
-            table(title, COLUMNS, map(_cells, of_judge), right=COLUMNS[2:6], optional=("which", "failed"))
-        )
-        shown.append(note(f"\n{moved:,} of {total:,} verdicts moved."))
+        parts.append(table_of(of_judge, COLUMNS, f"{name}, answers {'with' if fences else 'without'} fences"))
+        parts.append(note(f"\n{moved:,} of {total:,} verdicts moved."))
     answer(
         form,
         {
@@ -89,12 +92,7 @@ def check(
             "scripted": scripted,
             "judges": {name: [asdict(case) for case in of_judge] for name, of_judge in results.items()},
         },
-        *shown,
+        *parts,
         *([Text(f"\n{', '.join(scripted)}: {LABEL}. It measures no model.", "yellow")] if scripted else []),
+        rows=[{"judge": name, **asdict(case)} for name, of_judge in results.items() for case in of_judge],
     )
-
-
-def _cells(case: "CaseResult") -> list[Any]:
-    moved = "all" if len(case.moved) == case.injections else ", ".join(case.moved)
-    counts = (case.injections, len(case.moved), len(case.obeyed), len(case.failed))
-    return [case.metric, case.prompt.partition("/")[2], *counts, cut(case.reason or moved, LONGEST_NAMES)]

@@ -1,11 +1,13 @@
 """Commands that are imported when they are used, so that a command does not import the others."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any, ClassVar, NamedTuple
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+from memflow.cli.moments import as_of_option
 
 
 class CommandReference(NamedTuple):
@@ -14,10 +16,31 @@ class CommandReference(NamedTuple):
     path: str
     """The module and the name in it, such as `memflow.cli.run:run`."""
     panel: str | None = None
-    kind: type[TyperCommand] = TyperCommand
+    reads_past: bool = False
+    """Whether the command has the option `--as-of`: its lake (`Front.lake`) then shows the given moment."""
 
 
-class LazyGroup(TyperGroup):
+class PlainOptions:
+    """A command whose help shows no type of a flag or an argument, and N for a number."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters."""
+        parameters: list[Any] = super().get_params(ctx)  # type: ignore[misc]
+        for parameter in parameters:
+            if isinstance(parameter, TyperArgument):
+                parameter.display_type_rich = lambda ctx: None  # type: ignore[method-assign]
+            elif parameter.metavar is None and parameter.is_flag:
+                parameter.metavar = ""
+            elif parameter.metavar is None and parameter.display_type(ctx).startswith(("<int", "<float")):
+                parameter.metavar = "N"
+        return parameters
+
+
+class Command(PlainOptions, TyperCommand):
+    """A command of `App`."""
+
+
+class LazyGroup(PlainOptions, TyperGroup):
     """A command group with `references` to further commands, which are listed before its own."""
 
     references: ClassVar[Mapping[str, CommandReference]] = {}
@@ -32,13 +55,34 @@ class LazyGroup(TyperGroup):
         return self.commands.get(cmd_name)
 
 
+class App(typer.Typer):
+    """A Typer application whose commands have plain options."""
+
+    def __init__(self, *, cls: Any = LazyGroup, **options: Any) -> None:
+        super().__init__(cls=cls, rich_markup_mode="markdown", pretty_exceptions_enable=False, **options)
+
+    def command(self, name: str | None = None, **options: Any) -> Any:
+        """Return the decorator that adds a command."""
+        return super().command(name, **{"cls": Command, **options})
+
+
 def load_command(name: str, reference: CommandReference) -> Any:
     """Import the function or group of a command. Return the command."""
     module, _, attribute = reference.path.partition(":")
-    found = getattr(import_module(module), attribute)
-    app = typer.Typer(rich_markup_mode="markdown")
-    if isinstance(found, typer.Typer):
-        app.add_typer(found, name=name, rich_help_panel=reference.panel)
+    target = getattr(import_module(module), attribute)
+    app = App()
+    if isinstance(target, typer.Typer):
+        app.add_typer(target, name=name, rich_help_panel=reference.panel)
     else:
-        app.command(name, cls=reference.kind, rich_help_panel=reference.panel)(found)
-    return typer.main.get_group(app).commands[name]
+        app.command(name, rich_help_panel=reference.panel)(target)
+    command = typer.main.get_group(app).commands[name]
+    if reference.reads_past:
+        command.params.append(as_of_option())
+    return command
+
+
+def build_command(name: str, help_text: str, function: Callable[..., None], panel: str | None = None) -> Any:
+    """Return a command of a function, as benchmarks declare it."""
+    app = App(add_completion=False)
+    app.command(name, help=help_text, rich_help_panel=panel)(function)
+    return typer.main.get_command(app)

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, message, note, table
+from memflow.cli.lazy_commands import App
+from memflow.cli.options import option
+from memflow.cli.output import Format, FormatOption, answer, message, note, table_of
 from memflow.errors import BadInput, BadSettings
 
 if TYPE_CHECKING:
     from memflow.resources.ledger.sql_ledger import SqlLedger
 
-ledger = typer.Typer(
-    no_args_is_help=True,
-    help="Show what the ledger of answered requests contains, and forget answers.",
+ledger = App(
+    no_args_is_help=True, help="Show what the ledger of answered requests contains, and forget answers."
 )
 GROUPS = ("model", "prompt", "end")
 NUMBERS = ("requests", "prompt_tokens", "completion_tokens", "reasoning_tokens", "cut", "bytes")
@@ -31,7 +32,7 @@ class AnswerKind(StrEnum):
 
 
 @ledger.command()
-def stats(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+def stats(ctx: typer.Context, form: FormatOption = Format.table) -> None:
     """Show the sent requests by model, prompt and end: tokens, answers cut at the token limit, and bytes.
 
     Bytes count the stored messages and answers. Failed requests have no tokens. `memflow show usage` has their cost.
@@ -44,32 +45,21 @@ def stats(ctx: typer.Context, form: FormatOption = Format.text) -> None:
             for group in groups(connection, GROUPS)
         ]
         size = disk_bytes(connection)
-    columns = (*GROUPS, *NUMBERS)
-    labels = [name.replace("_", " ") for name in columns]
     answer(
         form,
         {"groups": rows, "disk_bytes": size},
-        table(
-            "Sent requests",
-            labels,
-            [[row[name] for name in columns] for row in rows],
-            right=labels[len(GROUPS) :],
-            optional=("reasoning tokens", "cut"),
-        ),
+        table_of(rows, (*GROUPS, *NUMBERS), "Sent requests"),
         note(f"{size / 1e6:,.1f} MB on disk."),
+        rows=rows,
     )
 
 
 @ledger.command()
 def forget(
     ctx: typer.Context,
-    model: Annotated[str, typer.Option("--model", metavar="NAME", help="Answers of this model.")] = "",
-    prompt: Annotated[
-        str, typer.Option("--prompt", metavar="NAME", help="Answers to this prompt, such as mem0/decide.")
-    ] = "",
-    run: Annotated[
-        str, typer.Option("--run", metavar="ID", help="Answers to requests that this run sent.")
-    ] = "",
+    model: Annotated[str, option("--model", "Answers of this model.")] = "",
+    prompt: Annotated[str, option("--prompt", "Answers to this prompt, such as mem0/decide.")] = "",
+    run: Annotated[str, option("--run", "Answers to requests that this run sent.", metavar="ID")] = "",
     kind: Annotated[
         AnswerKind | None,
         typer.Option(
@@ -77,11 +67,9 @@ def forget(
             help="Answers that ended so. cut: at the token limit; retried: to requests after an unusable answer.",
         ),
     ] = None,
-    digest: Annotated[
-        str, typer.Option("--digest", metavar="HEX", help="Answers whose digest begins with this.")
-    ] = "",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    form: FormatOption = Format.text,
+    digest: Annotated[str, option("--digest", "Answers whose digest begins with this.", metavar="HEX")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without a question.")] = False,
+    form: FormatOption = Format.table,
 ) -> None:
     """Delete the answers that meet all given conditions, after showing their number and cost.
 

@@ -8,7 +8,8 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table_of
+from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -23,13 +24,15 @@ WHAT = {
     "question.probes": "probes",
     "feedback.sessions": "rounds of feedback",
 }
+COLUMNS = {
+    "what": lambda row: WHAT[row["table_name"]],
+    "valid": lambda row: row["n"] - row["quarantined"],
+    "of": "n",
+    "share": lambda row: f"{1 - row['quarantined'] / row['n']:.0%}",
+}
 
 
-def made(
-    ctx: typer.Context,
-    domain: DomainFilter = None,
-    form: FormatOption = Format.text,
-) -> None:
+def made(ctx: typer.Context, domain: DomainFilter = None, form: FormatOption = Format.table) -> None:
     """Show the numbers of valid users, messages, probes and rounds of feedback, and the reasons for quarantined rows.
 
     Messages and probes are counted for valid users only.
@@ -38,15 +41,10 @@ def made(
     if not rows:
         raise BadInput("the lake contains no generated domain. Generate two with `memflow run --demo`.")
     generated = list(dict.fromkeys(row["domain"] for row in rows))
-    for name in domain or ():
-        if name not in generated:
-            raise BadInput(
-                f"the domain {name!r} has not been generated. Generate it with `memflow run --domain {name}`, "
-                f"or use a generated domain: {', '.join(generated)}."
-            )
+    check_names("the lake", "generated domain", domain, generated)
     chosen = [row for row in rows if not domain or row["domain"] in domain]
-    shown = [part for name in domain or generated for part in made_of(name, chosen)]
-    answer(form, chosen, *shown, note("\nMessages and probes are counted for valid users only."))
+    parts = [part for name in domain or generated for part in made_of(name, chosen)]
+    answer(form, chosen, *parts, note("\nMessages and probes are counted for valid users only."))
 
 
 def share_made(settings: "Settings", lake: "Lake") -> list[dict[str, Any]]:
@@ -57,20 +55,10 @@ def share_made(settings: "Settings", lake: "Lake") -> list[dict[str, Any]]:
 
 
 def made_of(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[RenderableType]:
-    """Return a domain's row counts as a printable table, followed by the reasons for quarantine."""
+    """Yield a domain's row counts as a printable table, followed by the reasons for quarantine."""
     of_domain = [row for row in rows if row["domain"] == domain]
-    columns = ("what", "valid", "of", "share")
     yield heading(f"{domain}: valid rows")
-    shown = [
-        (
-            WHAT[row["table_name"]],
-            row["n"] - row["quarantined"],
-            row["n"],
-            f"{1 - row['quarantined'] / row['n']:.0%}",
-        )
-        for row in of_domain
-    ]
-    yield table("", columns, shown, right=columns[1:])
+    yield table_of(of_domain, COLUMNS)
     for row in of_domain:
         for reason, times in zip(row["reasons"], row["times"], strict=True):
             yield Text(f"  {WHAT[row['table_name']]}, {times:,} x: {cut(reason, LONGEST)}", style="yellow")

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 from rich.markdown import Markdown
-from rich.padding import Padding
-from typer.core import TyperGroup
 
 from memflow.cli.front import front_of
-from memflow.cli.import_paths import own_of
+from memflow.cli.import_paths import with_own_memories
+from memflow.cli.lazy_commands import App, LazyGroup
 from memflow.cli.memory_check import check
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, note, table
+from memflow.cli.options import argument
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, note, table_of
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls
@@ -28,7 +28,7 @@ LONGEST_VALUE = 24
 PER = {"arrival": "arrival", "message": "message", "round": "round of two messages"}
 
 
-class MemoriesGroup(TyperGroup):
+class MemoriesGroup(LazyGroup):
     """The commands of `memflow memories`. Without the name of a command, the arguments are those of `list`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -38,7 +38,7 @@ class MemoriesGroup(TyperGroup):
         return super().parse_args(ctx, args)
 
 
-memories = typer.Typer(
+memories = App(
     cls=MemoriesGroup,
     help="List the memory systems: names, parameters, papers, and their model requests. `check` checks one of them.",
 )
@@ -50,11 +50,9 @@ def list_memories(
     ctx: typer.Context,
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="[NAME]...", help="Memories to show whole: rag, rag_2_4_30, my_module:MyMemory."
-        ),
+        argument("[MEMORY]...", "Memories to show whole: rag, rag_2_4_30, my_module:MyMemory, http://..."),
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """List the memory systems: names, parameters, papers, and their model requests.
 
@@ -63,13 +61,15 @@ def list_memories(
     from memflow.errors import BadSettings
     from memflow.memories.registry import find, resolve_user_memories, shipped_systems
 
-    settings = front_of(ctx).load()
+    settings, resolved = with_own_memories(front_of(ctx), names or ())
+    known = settings.own_memories()
     if names:
-        known, resolved = own_of(settings, names)
         rows = [_row(find(name, known), known.get(name)) for name in resolved]
+        for row, name in zip(rows, names, strict=True):
+            if name != row["memory"]:  # an import path or an address
+                row["origin"] = "command line"
         answer(form, rows, *(part for row in rows for part in _details(row)))
         return
-    known = settings.own_memories()
     rows = [_row(find(system.name)) for system in shipped_systems()]
     for name, config in resolve_user_memories(known).items():
         if isinstance(config, BadSettings):
@@ -77,24 +77,17 @@ def list_memories(
             rows.append({**_own(mine), "memory": name, "pattern": name, "unusable": str(config)})
         else:
             rows.append(_row(config, known[name]))
-    cells = [
-        (
-            Text(row["pattern"], "red" if row["unusable"] else ""),
-            _source(row),
-            f"unusable: {row['unusable']}" if row["unusable"] else row["asks"],
-            row.get("lacks"),
-        )
-        for row in rows
-    ]
-    answer(
-        form,
-        rows,
-        table("", ("memory", "source", "requests at most", "lacks"), cells, optional=("lacks",)),
-        note(
-            "\n`memflow memories NAME` shows one whole. `memflow memories check NAME` checks one. "
-            "One of your own: docs/how-to/memory.md, or in any language: docs/how-to/memory_server.md."
-        ),
+    columns = {
+        "memory": lambda row: Text(row["pattern"], "red" if row["unusable"] else ""),
+        "source": _source,
+        "requests at most": lambda row: f"unusable: {row['unusable']}" if row["unusable"] else row["asks"],
+        "lacks": "lacks",
+    }
+    hint = (
+        "\n`memflow memories NAME` shows one whole. `memflow memories check NAME` checks one. "
+        "One of your own: docs/how-to/memory.md, or in any language: docs/how-to/memory_server.md."
     )
+    answer(form, rows, table_of(rows, columns), note(hint))
 
 
 def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, Any]:
@@ -164,16 +157,18 @@ def _requests_text(calls: "Calls") -> str:
 def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield all details of one memory system as text."""
     yield Text.assemble("\n", (row["memory"], "bold"), "  ", (_source(row), "dim"))
-    yield _indented(Text(f"names: {row['pattern']}\n{row['class']}\n", "dim"))
-    yield _indented(Markdown(row["description"]))
+    yield Text(f"names: {row['pattern']}\n{row['class']}\n", "dim")
+    yield Markdown(row["description"])
     if row["parameters"]:
-        columns = ("parameter", "value", "default", "may be", "what it is")
-        cells = [
-            (item["name"], _shown(item["value"]), _shown(item["default"]), _may_be(item), item["description"])
-            for item in row["parameters"]
-        ]
+        columns = {
+            "parameter": "name",
+            "value": lambda item: _shown(item["value"]),
+            "default": lambda item: _shown(item["default"]),
+            "may be": _may_be,
+            "what it is": "description",
+        }
         yield Text()
-        yield _indented(table("", columns, cells))
+        yield table_of(row["parameters"], columns)
     needs = ["a chat model"] * row["needs_chat"] + ["an embedder"] * row["needs_embedder"]
     needs += [row["lacks"]] if row["lacks"] else []
     facts = {
@@ -182,12 +177,11 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         "needs": " and ".join(needs) or "nothing",
         "prompts": ", ".join(row["prompts"]),
     }
-    yield Text()
-    yield from (_indented(Text(f"{what}: {text}")) for what, text in facts.items() if text)
+    yield Text("\n" + "\n".join(f"{what}: {text}" for what, text in facts.items() if text))
     if row["deviations"]:
-        points = [(point["topic"], point["published"], point["memflow"]) for point in row["deviations"]]
+        columns = {"differs in": "topic", "paper or published code": "published", "here": "memflow"}
         yield Text()
-        yield _indented(table("", ("differs in", "paper or published code", "here"), points))
+        yield table_of(row["deviations"], columns)
 
 
 def _server_facts(server: Mapping[str, Any] | None) -> dict[str, str]:
@@ -229,7 +223,3 @@ def _shown(value: Any) -> str:
         words = ", ".join(value)
         return words if len(words) <= LONGEST_VALUE else f"({len(value)} entries)"
     return cut(str(value), LONGEST_VALUE)
-
-
-def _indented(part: RenderableType) -> RenderableType:
-    return Padding(part, (0, 0, 0, 2), expand=False)

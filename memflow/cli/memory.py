@@ -10,9 +10,11 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table
+from memflow.cli.options import AssistantArgument, CheckpointOption, DomainArgument, EpisodeOption, option
+from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, line, note, table_of
 from memflow.cli.probe import find_probe
 from memflow.cli.stored_names import check_names, check_played
+from memflow.cli.tables import Column
 from memflow.errors import BadInput
 from memflow.suggestions import MOST_NAMES
 
@@ -22,31 +24,20 @@ if TYPE_CHECKING:
     from memflow.run.answer import EpisodeHistory
 
 FIRST_SOURCES, LONGEST_SOURCES = 3, 48
-COLUMNS = ("entry_id", "kind", "text", "sources", "since", "until", "role", "previous")
+STORED = ("entry_id", "kind", "text", "sources", "since", "until", "role", "previous")
 
 
 def memory(
     ctx: typer.Context,
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain in which it was played.")],
-    assistant: Annotated[
-        str, typer.Argument(metavar="MEMORY", help="The memory, or MEMORY@MODEL: the assistant's name.")
-    ],
-    episode: Annotated[
-        str | None,
-        typer.Option("--episode", metavar="ID", help="The episode; needed where there are several."),
-    ] = None,
-    checkpoint: Annotated[
-        int | None,
-        typer.Option("--checkpoint", metavar="C", min=0, help="The state at this checkpoint. [the last]"),
-    ] = None,
-    probe: Annotated[
-        str | None, typer.Option("--probe", metavar="ID", help="The state when this probe was asked.")
-    ] = None,
+    domain: DomainArgument,
+    assistant: AssistantArgument,
+    episode: EpisodeOption = None,
+    checkpoint: CheckpointOption = None,
+    probe: Annotated[str | None, option("--probe", "When this probe was asked.", metavar="ID")] = None,
     kind: Annotated[
-        list[str] | None,
-        typer.Option("--kind", metavar="KIND", help="Only entries of this kind; may be repeated."),
+        list[str] | None, option("--kind", "Only entries of this kind; may be repeated.", metavar="KIND")
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Show the entries of a memory at a checkpoint or at the time of a probe, by kind, with their source messages.
 
@@ -72,7 +63,7 @@ def memory(
     items = [item for item in past.items if item.alive(sequence) and (not kind or item.kind in kind)]
     where = f"checkpoint {checkpoint} of {last}, sequence number {sequence:,}"
     where += f" of {reached:,}" if sequence < reached else ""
-    entries = f"{len(items):,} {'entry' if len(items) == 1 else 'entries'}"
+    rows = [{**{name: getattr(item, name) for name in STORED}, "meta": dict(item.meta)} for item in items]
     answer(
         form,
         {
@@ -82,13 +73,12 @@ def memory(
             **({} if asked is None else {"probe": asked.probe_id}),
             "checkpoint": checkpoint,
             "sequence": sequence,
-            "entries": [
-                {**{name: getattr(item, name) for name in COLUMNS}, "meta": dict(item.meta)} for item in items
-            ],
+            "entries": rows,
         },
         Text(f"{assistant} in {domain}", "bold"),
-        note(f"episode {name}, {where}: {entries}"),
+        note(f"episode {name}, {where}: {len(items):,} {'entry' if len(items) == 1 else 'entries'}"),
         *_by_kind(items),
+        rows=rows,
     )
 
 
@@ -136,21 +126,21 @@ def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:
     for kind in sorted(kinds, key=lambda name: name == FAILURE):
         of_kind = [item for item in items if item.kind == kind]
         yield heading(f"{'Failures' if kind == FAILURE else kind}: {len(of_kind):,}")
-        rows = [
-            [item.entry_id, item.since, item.until, item.previous, _sources(item.sources), _line(item.text)]
-            for item in of_kind
-        ]
-        columns = ("entry", "since", "until", "version of", "sources", "text")
-        yield table("", columns, rows, right=("since", "until"), optional=("until", "version of"))
+        yield table_of(of_kind, COLUMNS)
 
 
-def _sources(sources: Sequence[str]) -> Text:
-    """Return message ids as short text: `m4`, or `6: m0, m1, m2 …`."""
-    number = f"{len(sources):,}: " if len(sources) > 1 else ""
-    rest = " …" if len(sources) > FIRST_SOURCES else ""
-    return _line(cut(f"{number}{', '.join(sources[:FIRST_SOURCES])}{rest}", LONGEST_SOURCES))
+def _sources(item: "Item") -> Text:
+    """Return the message ids of an entry as short text: `m4`, or `6: m0, m1, m2 …`."""
+    number = f"{len(item.sources):,}: " if len(item.sources) > 1 else ""
+    rest = " …" if len(item.sources) > FIRST_SOURCES else ""
+    return line(cut(f"{number}{', '.join(item.sources[:FIRST_SOURCES])}{rest}", LONGEST_SOURCES))
 
 
-def _line(text: str) -> Text:
-    """Return a text as one line, which the terminal truncates with an ellipsis if it is too long."""
-    return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")
+COLUMNS: dict[str, Column] = {
+    "entry": "entry_id",
+    "since": "since",
+    "until": "until",
+    "version of": "previous",
+    "sources": _sources,
+    "text": lambda item: line(item.text),
+}

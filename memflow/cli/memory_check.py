@@ -1,16 +1,17 @@
 """`memflow memories check`: check a memory server or a memory written in Python, line by line."""
 
 import shlex
+import tempfile
 from collections import Counter
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.import_paths import address_name, is_address, own_of
-from memflow.cli.output import Format, FormatOption, Text, answer, note, table
+from memflow.cli.import_paths import with_own_memories
+from memflow.cli.options import ANY_NAME, argument
+from memflow.cli.output import Format, FormatOption, Text, answer, note, table_of
 from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings
 
@@ -22,18 +23,20 @@ if TYPE_CHECKING:
 SERVER = "server"
 """The name of a memory server that is given as a command."""
 COLORS = {"ok": "green", "wrong": "red", "note": "yellow", "skipped": "dim"}
+COLUMNS = {
+    "check": "name",
+    "verdict": lambda line: Text(line.verdict, COLORS[line.verdict]),
+    "found": "found",
+    "what to do": lambda line: line.fix if line.verdict in ("wrong", "note") else "",
+}
 
 
 def check(
     ctx: typer.Context,
     words: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="NAME|COMMAND...",
-            help="A memory, an import path (my_module:MyMemory), the address of a memory server, or its command.",
-        ),
+        list[str], argument("MEMORY|COMMAND...", f"A memory: its name, {ANY_NAME}; or the server's command.")
     ],
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Check a memory: what it declares, whether it keeps its texts apart, and whether reads change it.
 
@@ -41,62 +44,42 @@ def check(
     Put `--` before a command with options. Exit with code 1 if a line is wrong. [memories.NAME] in memflow.toml sets
     the environment variables and time limits of a server.
     """
-    settings = front_of(ctx).load()
-    name, own = _server(settings, words)
-    lines = _check_server(settings, name, own) if own is not None else _check_python(settings, words)
+    from memflow.resources.settings.own_sections import OwnMemory
+
+    command = words if len(words) > 1 else shlex.split(words[0])
+    if len(command) > 1 or ("/" in words[0] and ":" not in words[0]):
+        name = SERVER
+        lines = _check_command(OwnMemory(command=tuple(command), folder=Path.cwd()))
+    else:
+        settings, [name] = with_own_memories(front_of(ctx), words)
+        own = settings.memories.get(name)
+        is_server = own is not None and own.is_server
+        lines = check_named_server(settings, name) if is_server else _check_python(settings, name)
     counts: Counter[str] = Counter(line.verdict for line in lines)
-    rows = [
-        (
-            line.name,
-            Text(line.verdict, COLORS[line.verdict]),
-            line.found,
-            line.fix if line.verdict in ("wrong", "note") else "",
-        )
-        for line in lines
-    ]
     shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in COLORS if counts[verdict])
+    rows = [line.as_dict() for line in lines]
     answer(
         form,
-        {"memory": name, "ok": not counts["wrong"], "lines": [line.as_dict() for line in lines]},
-        table(f"Memory {name}", ("check", "verdict", "found", "what to do"), rows),
+        {"memory": name, "ok": not counts["wrong"], "lines": rows},
+        table_of(lines, COLUMNS, f"Memory {name}"),
         note(f"\n{shown}. What each line finds: docs/how-to/memory_server.md."),
+        rows=rows,
     )
     if counts["wrong"]:
         raise typer.Exit(1)
 
 
-def _server(settings: "Settings", words: Sequence[str]) -> "tuple[str, OwnMemory | None]":
-    """Return the name and the declaration of a memory server; None for a memory in Python."""
-    from memflow.resources.settings.own_sections import OwnMemory
-
-    [first, *more] = words
-    if not more and first in settings.memories:
-        own = settings.memories[first]
-        return first, own if own.is_server else None
-    if not more and is_address(first):
-        return address_name(first), OwnMemory(url=first)
-    command = list(words) if more else shlex.split(first)
-    if len(command) == 1 and "/" not in first:
-        return first, None
-    return SERVER, OwnMemory(command=tuple(command), folder=Path.cwd())
-
-
-def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[CheckLine]":
-    import tempfile
-
+def _check_command(own: "OwnMemory") -> "list[CheckLine]":
+    """Check the memory server of a command, without models."""
     from memflow.resources.memory_servers.declaration import check_command, open_server
     from memflow.resources.memory_servers.server_checks import ServerChecks
 
-    if own.command and (wrong := check_command(name, own)):
+    if wrong := check_command(SERVER, own):
         raise BadSettings(wrong.replace(f"`command` of [memories.{SERVER}]", "the command"))
-    if name != SERVER:
-        return check_named_server(
-            settings.model_copy(update={"memories": {**settings.memories, name: own}}), name
-        )
     with tempfile.TemporaryDirectory(prefix="memflow-check-") as folder:
         starts = iter(range(1000))
         checks = ServerChecks(
-            lambda: open_server(name, own, Path(folder), log=f"{name}/check.{next(starts)}")
+            lambda: open_server(SERVER, own, Path(folder), log=f"{SERVER}/check.{next(starts)}")
         )
         return run_coroutine(checks.run())
 
@@ -104,28 +87,27 @@ def _check_server(settings: "Settings", name: str, own: "OwnMemory") -> "list[Ch
 def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "list[CheckLine]":
     """Check a memory server of the settings with the models that it is given, and store the result."""
     from memflow.resources.ledger.sql_ledger import SqlLedger
+    from memflow.resources.memory_servers.declaration import check_command
     from memflow.resources.models.memory_check import check_memory_server
     from memflow.resources.models.models import Models
 
+    own = settings.memories[name]
+    if own.command and (wrong := check_command(name, own)):
+        raise BadSettings(wrong)
     settings.home.mkdir(parents=True, exist_ok=True)
     with Models(settings, SqlLedger(settings.ledger_url), budget) as models:
-        return check_memory_server(models, name, settings.memories[name])
+        return check_memory_server(models, name, own)
 
 
-def _check_python(settings: "Settings", words: Sequence[str]) -> "list[CheckLine]":
+def _check_python(settings: "Settings", name: str) -> "list[CheckLine]":
     from memflow.chat.ledger import RequestContext
     from memflow.memories.registry import find
     from memflow.resources.ledger.sql_ledger import SqlLedger
     from memflow.resources.memory_servers.python_checks import PythonChecks
     from memflow.resources.models.models import Models
-    from memflow.resources.settings.own_sections import OwnMemory
     from memflow.resources.settings.prompt_folders import activate_prompts
 
-    known, [name] = own_of(settings, words)
-    memory = find(name, known)
-    if ":" in words[0]:
-        named = {**settings.memories, name: OwnMemory(path=words[0])}
-        settings = settings.model_copy(update={"memories": named})
+    memory = find(name, settings.own_memories())
     if not memory.system.memory.needs_playing:
         raise BadSettings(
             f"nothing is written to the memory {name}, so there is nothing to check. Choose another."

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memflow.cli.finding import PATIENCE, Finding, checked
-from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings, MissingData
 
 if TYPE_CHECKING:
@@ -58,17 +57,11 @@ def embedder_finding(settings: "Settings") -> Finding:
 
 def _served(url: str, model: str, key_variable: str, profile: "Profile") -> str:
     """Return the model and the address that serves it. Raises BadSettings if its list of models lacks the model."""
-    from memflow.resources.endpoints.endpoint import Endpoint
-    from memflow.resources.endpoints.model_list import read_model_names
+    from memflow.resources.endpoints.addresses import display_address
+    from memflow.resources.endpoints.model_list import served_models
 
-    endpoint = Endpoint(url, key_variable, profile, timeout=PATIENCE, tries=1)
-
-    async def names() -> list[str]:
-        async with endpoint:
-            return await endpoint.get("/models", read_model_names)
-
-    known = run_coroutine(names())
+    known = served_models(url, key_variable, profile, PATIENCE)
     if model not in known:
         shown = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
-        raise BadSettings(f"{endpoint.address} serves {shown or 'no model'}, but not {model!r}")
-    return f"{model} at {endpoint.address}"
+        raise BadSettings(f"{display_address(url)} serves {shown or 'no model'}, but not {model!r}")
+    return f"{model} at {display_address(url)}"

@@ -6,18 +6,26 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
+from memflow.cli.lazy_commands import App
+from memflow.cli.options import argument
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table_of
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.resources.settings.chat_models import Model
     from memflow.resources.settings.settings import Settings
 
-models = typer.Typer(invoke_without_command=True)
+models = App(invoke_without_command=True)
+COLUMNS = {
+    **{name: name for name in ("model", "served as", "address", "roles", "preset", "changed fields")},
+    "prices": lambda row: (
+        f"{row['price_in']:g} / {row['price_out']:g}" if row["price_in"] or row["price_out"] else ""
+    ),
+}
 
 
 @models.callback()
-def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
+def list_models(ctx: typer.Context, form: FormatOption = Format.table) -> None:
     """List the models of the settings: addresses, roles, profiles and prices.
 
     `check` sends requests to one model.
@@ -26,27 +34,15 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.text) -> None:
         return
     settings = front_of(ctx).load()
     rows = [_row(settings, name, model) for name, model in settings.models.items()]
-    shown = [
-        [
-            *(row[name] for name in _COLUMNS[:-1]),
-            f"{row['price_in']:g} / {row['price_out']:g}" if row["price_in"] or row["price_out"] else "",
-        ]
-        for row in rows
-    ]
     answer(
         form,
         rows,
-        table("Models", _COLUMNS, shown, optional=("changed fields", "served as")),
+        table_of(rows, COLUMNS, "Models"),
         note(
-            "\nPrices are per million tokens of prompts and of answers. [models.NAME] in memflow.toml adds a model."
-        ),
-        note(
+            "\nPrices are per million tokens of prompts and of answers. [models.NAME] in memflow.toml adds a model.\n"
             "`memflow models check NAME` sends small requests to an endpoint, and prints the profile that fits."
         ),
     )
-
-
-_COLUMNS = ("model", "served as", "address", "roles", "preset", "changed fields", "prices")
 
 
 def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
@@ -54,13 +50,13 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
 
     roles = [role for role, chosen in settings.roles.assigned() if chosen == name]
     roles += [f"judge of {domain}" for domain in settings.judges if name in settings.judges_of(domain)]
-    assistants = [each for each in settings.assistants if each.endswith(f"@{name}")]
+    roles += [assistant for assistant in settings.assistants if assistant.endswith(f"@{name}")]
     scripted = model.kind == "scripted"
     return {
         "model": name,
-        "served as": "" if scripted else model.served_as,
+        "served as": "" if scripted else model.model,
         "address": model.url or ("no model" if scripted else "started by memflow"),
-        "roles": [*roles, *assistants],
+        "roles": roles,
         "preset": "" if scripted else model.preset,
         "changed fields": sorted(changed_fields(model.profile, model.preset)),
         "price_in": model.price_in,
@@ -72,8 +68,8 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
 @models.command()
 def check(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A model of memflow.toml.")],
-    form: FormatOption = Format.text,
+    name: Annotated[str, argument("NAME", "A model of memflow.toml.")],
+    form: FormatOption = Format.table,
 ) -> None:
     """Send about ten small requests to a model, list what it accepts, and print matching settings.
 
@@ -86,26 +82,27 @@ def check(
     model = front_of(ctx).load().model(name)
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
-    made = ModelCheck(model.served_as, requests_to(model), model.profile)
+    made = ModelCheck(model.model, requests_to(model), model.profile)
     observations = asyncio.run(made.run())
     proposal = propose(observations, model.url, model.preset)
     fits = proposal.profile() == model.profile
-    shown = [(each.topic, each.seen) for each in observations]
+    seen = [{"topic": observation.topic, "seen": observation.seen} for observation in observations]
     answer(
         form,
         {
             "model": name,
             "requests": made.requests,
-            "observations": [{"topic": each.topic, "seen": each.seen} for each in observations],
+            "observations": seen,
             "address": model.url,
             "preset": proposal.preset,
             "fields": dict(proposal.fields),
             "fits": fits,
         },
-        table(f"{model.served_as} at {model.url}", ("topic", "seen"), shown),
+        table_of(seen, title=f"{model.model} at {model.url}"),
         heading("The settings fit" if fits else "Settings that fit"),
         Text(proposal.toml(name)),
         note(
             f"\n{made.requests} requests. A changed profile changes the model's fingerprint: its partitions run again."
         ),
+        rows=seen,
     )

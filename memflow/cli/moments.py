@@ -1,4 +1,4 @@
-"""The option `--as-of`: the moment at which commands read the lake. Forms are dates, publications and runs."""
+"""The option `--as-of`: the moment at which commands read the lake, as a date, a publication or a run."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from memflow.errors import BadInput
 
@@ -19,14 +18,6 @@ FORMS = (
     "a date or time such as 2026-11-23 or 2026-11-23T14:30 (local time, unless it has an offset), the number of a "
     "publication (`memflow show history`), or 'before RUN' with the id of a run"
 )
-
-
-class MomentCommand(TyperCommand):
-    """A command with the option `--as-of`, whose lake (`Front.lake`) shows the given moment."""
-
-    def __init__(self, *args: Any, **more: Any) -> None:
-        super().__init__(*args, **more)
-        self.params.append(as_of_option())
 
 
 def as_of_option() -> Any:
@@ -51,16 +42,15 @@ def lake_as_of(lake: "Lake", text: str) -> "Lake":
     from memflow.resources.lake.past import PastLake
 
     moment = parse_moment(lake, text)
-    found = list(_versions(lake))
-    if any((version.since or moment) <= moment for version in found):
-        return PastLake(lake, moment)
-    if not found:
+    begun = [version.since or moment for version in _versions(lake)]
+    if not begun:
         raise BadInput("the lake is empty. Fill it with `memflow run --demo`.")
-    earliest = min(version.since for version in found if version.since)
-    raise BadInput(
-        f"the lake contained nothing at {moment:%Y-%m-%d %H:%M:%S} UTC. Its earliest state is of "
-        f"{earliest:%Y-%m-%d %H:%M:%S} UTC: use --as-of {earliest.isoformat(timespec='microseconds')} or later."
-    )
+    if (earliest := min(begun)) > moment:
+        raise BadInput(
+            f"the lake contained nothing at {moment:%Y-%m-%d %H:%M:%S} UTC. Its earliest state is of "
+            f"{earliest:%Y-%m-%d %H:%M:%S} UTC: use --as-of {earliest.isoformat(timespec='microseconds')} or later."
+        )
+    return PastLake(lake, moment)
 
 
 def removed_partitions(lake: "Lake") -> list[str]:
@@ -73,19 +63,17 @@ def removed_partitions(lake: "Lake") -> list[str]:
 def parse_moment(lake: "Lake", text: str) -> datetime:
     """Return the moment, in UTC, of a date, a publication's number, or `before RUN`."""
     if text.startswith(BEFORE):
-        return _before(lake, text.removeprefix(BEFORE).strip())
+        run = text.removeprefix(BEFORE).strip()
+        times = [version.since for version in _versions(lake) if version.since and version.facts.run == run]
+        if times:
+            return min(times) - timedelta.resolution
+        raise BadInput(f"the run {run!r} wrote nothing into the lake. `memflow show history` lists the runs.")
     if text.isdecimal() and len(text) < len("20260101"):
         return _publication(lake, int(text))
     try:
         return datetime.fromisoformat(text).astimezone(UTC)
     except ValueError:
         raise BadInput(f"{text!r} is no moment. Use {FORMS}.") from None
-
-
-def _before(lake: "Lake", run: str) -> datetime:
-    if times := [version.since for version in _versions(lake) if version.since and version.facts.run == run]:
-        return min(times) - timedelta.resolution
-    raise BadInput(f"the run {run!r} wrote nothing into the lake. `memflow show history` lists the runs.")
 
 
 def _publication(lake: "Lake", number: int) -> datetime:

@@ -1,10 +1,12 @@
 """The operands of `memflow compare`: `[DOMAIN/]ASSISTANT[:VARIANT][=TIME]`, and the verdicts that they name."""
 
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from memflow.cli.import_paths import assistant_name
 from memflow.cli.moments import parse_moment
 from memflow.errors import BadInput
 from memflow.records import Probe
@@ -29,6 +31,9 @@ SETTINGS = {
     "replaced_prompts": "replaced prompts",
 }
 """The metadata of verdicts that should be equal in a comparison, and their names in text."""
+ADDRESS = re.compile(r"https?://[^/:=@]+(:\d+)?(/[^:=@]*)?")
+IMPORT_PATH = re.compile(r"[\w.]+:[A-Z]\w*")
+"""The import path of a class. A variant, which also follows a colon, begins with a small letter."""
 SHORT = 12
 """Characters of a fingerprint that are shown."""
 
@@ -59,7 +64,13 @@ class Stored(NamedTuple):
 
 
 def parse_operand(text: str) -> Operand:
-    """Return the operand in a text. Raises BadInput for an invalid text."""
+    """Return the operand in a text, which may have an import path or an address instead of the name of a memory.
+
+    Raises BadInput for an invalid text.
+    """
+    for form in (ADDRESS, IMPORT_PATH):
+        if found := form.search(text):
+            text = f"{text[: found.start()]}{assistant_name(found[0])}{text[found.end() :]}"
     name, equals, moment = text.partition("=")
     domain, slash, rest = name.rpartition("/")
     assistant, colon, own = rest.partition(":")

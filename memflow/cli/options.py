@@ -1,21 +1,31 @@
-"""The options of `memflow run` and `memflow plan`, and the filters by domain and assistant."""
+"""The arguments and options that several commands share, and those of `memflow run` and `memflow plan`."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from memflow.benchmarks.domain_names import MAX_LIMIT
+from memflow.cli.import_paths import assistant_name
 
 _WHAT, _WHO = "What is measured", "Models"
 
 
-def _option(flag: str, help_text: str, panel: str = "", metavar: str | None = "NAME", **more: Any) -> Any:
+def option(flag: str, help_text: str, panel: str = "", metavar: str | None = "NAME", **more: Any) -> Any:
+    """Return an option of a command."""
     return typer.Option(flag, help=help_text, rich_help_panel=panel or None, metavar=metavar, **more)
 
 
+def argument(metavar: str, help_text: str, **more: Any) -> Any:
+    """Return a positional argument of a command."""
+    return typer.Argument(metavar=metavar, help=help_text, **more)
+
+
+ANY_NAME = "the import path of its class (my_module:MyMemory), or the address of its server (http://...)"
+
 DomainOption = Annotated[
     list[str] | None,
-    _option(
+    option(
         "--domain",
         "A domain, or DOMAIN.PROFILE with the protocol profile published or memflow; may be repeated. [those of the "
         "settings]",
@@ -24,21 +34,20 @@ DomainOption = Annotated[
 ]
 MemoryOption = Annotated[
     list[str] | None,
-    _option(
+    option(
         "--memory",
-        "A memory, the import path of your own (my_module:MyMemory), or the address of a memory server (http://...), "
-        "with the default model; may be repeated. none and oracle are added, and previous if the answers can change in "
-        "every selected domain.",
+        f"A memory with the default model: its name, {ANY_NAME}; may be repeated. none and oracle are added, and "
+        "previous if the answers can change in every selected domain.",
         _WHAT,
     ),
 ]
 AssistantOption = Annotated[
     list[str] | None,
-    _option("--assistant", "A memory with another model; may be repeated.", _WHAT, metavar="MEMORY@MODEL"),
+    option("--assistant", "A memory with another model; may be repeated.", _WHAT, metavar="MEMORY@MODEL"),
 ]
 LimitOption = Annotated[
     int,
-    _option(
+    option(
         "--limit",
         "Run a sample of each domain, DOMAIN~N: its first N users, test questions, trajectories, contexts or episodes. "
         "A sample is a domain of its own, which shares its answers with the whole domain; 0 takes all.",
@@ -50,7 +59,7 @@ LimitOption = Annotated[
 ]
 RepeatsOption = Annotated[
     int | None,
-    _option(
+    option(
         "--repeats",
         "Evaluate each assistant so many times, the first included, with requests of their own: the noise of its "
         "scores (docs/how-to/judges.md). [repeats of the settings]",
@@ -62,7 +71,7 @@ RepeatsOption = Annotated[
 ]
 BoundsOption = Annotated[
     bool,
-    _option(
+    option(
         "--bounds/--no-bounds",
         "Add the baselines none, oracle and previous (the state before its last change).",
         _WHAT,
@@ -71,7 +80,7 @@ BoundsOption = Annotated[
 ]
 DemoOption = Annotated[
     bool,
-    _option(
+    option(
         "--demo",
         "The two demo domains with the scripted chat, which is not a language model.",
         _WHAT,
@@ -80,7 +89,7 @@ DemoOption = Annotated[
 ]
 UrlOption = Annotated[
     str | None,
-    _option(
+    option(
         "--url",
         "An OpenAI-compatible address, such as http://127.0.0.1:8000/v1; needs --model.",
         _WHO,
@@ -89,7 +98,7 @@ UrlOption = Annotated[
 ]
 ModelOption = Annotated[
     str | None,
-    _option(
+    option(
         "--model",
         "The model of every role: as the server at --url names it, or a model of memflow.toml. [roles] in memflow.toml "
         "sets single roles.",
@@ -97,11 +106,11 @@ ModelOption = Annotated[
     ),
 ]
 JudgeOption = Annotated[
-    str | None, _option("--judge", "The model of memflow.toml that judges, instead of --model.", _WHO)
+    str | None, option("--judge", "The model of memflow.toml that judges, instead of --model.", _WHO)
 ]
 EmbedderOption = Annotated[
     str | None,
-    _option(
+    option(
         "--embedder",
         "The embedder of memories that retrieve by embeddings: a model at --embedder-url, a folder of "
         "sentence-transformers weights, or hashing.",
@@ -110,7 +119,7 @@ EmbedderOption = Annotated[
 ]
 EmbedderUrlOption = Annotated[
     str | None,
-    _option(
+    option(
         "--embedder-url",
         "The OpenAI-compatible address of --embedder. [`url` of the embedder in memflow.toml, or --url]",
         _WHO,
@@ -119,7 +128,7 @@ EmbedderUrlOption = Annotated[
 ]
 PresetOption = Annotated[
     str | None,
-    _option(
+    option(
         "--preset",
         "The provider at --url, such as deepseek, which determines the form of requests (docs/how-to/model.md).",
         _WHO,
@@ -127,5 +136,26 @@ PresetOption = Annotated[
     ),
 ]
 
-DomainFilter = Annotated[list[str] | None, _option("--domain", "Of this domain; may be repeated.")]
-AssistantFilter = Annotated[list[str] | None, _option("--assistant", "Of this assistant; may be repeated.")]
+DomainArgument = Annotated[str, argument("DOMAIN", "The domain.")]
+AnyDomainArgument = Annotated[str | None, argument("[DOMAIN]", "Of this domain. [all]")]
+AssistantArgument = Annotated[
+    str,
+    argument(
+        "ASSISTANT", f"MEMORY or MEMORY@MODEL. A memory is its name, {ANY_NAME}.", parser=assistant_name
+    ),
+]
+AnyAssistantArgument = Annotated[
+    str | None, argument("[ASSISTANT]", "Of this assistant. [all]", parser=assistant_name)
+]
+DomainFilter = Annotated[list[str] | None, option("--domain", "Of this domain; may be repeated.")]
+AssistantFilter = Annotated[
+    list[str] | None, option("--assistant", "Of this assistant; may be repeated.", parser=assistant_name)
+]
+MetricFilter = Annotated[list[str] | None, option("--metric", "Of this metric; may be repeated.")]
+FileArgument = Annotated[Path, argument("FILE", "The file to write.")]
+OverwriteOption = Annotated[bool, typer.Option("--force", help="Write over files that are there.")]
+RowsOption = Annotated[int, option("--limit", "Show so many rows at most; 0 shows all.", metavar="N", min=0)]
+EpisodeOption = Annotated[str | None, option("--episode", "Of this episode.", metavar="ID")]
+CheckpointOption = Annotated[
+    int | None, option("--checkpoint", "At this checkpoint. [the last]", metavar="C", min=0)
+]

@@ -1,11 +1,9 @@
-"""Output of commands: results go to standard output as text, JSON or CSV; all other messages to standard error.
+"""Output of commands: results go to standard output in one of five formats; all other messages to standard error.
 
-fitted_table.py fits tables to the terminal. Text for people shows control characters as symbols
+tables.py has the tables and the formats. Text for people shows control characters as symbols
 (memflow/control_characters.py). JSON escapes them, and CSV contains them unchanged unless it goes to a terminal.
 """
 
-import csv
-import io
 import json
 import os
 import sys
@@ -16,22 +14,19 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
+from rich.padding import Padding
 from rich.segment import Segment
-from rich.text import Text as RichText
 
-from memflow.cli.fitted_table import FittedTable
+from memflow.cli.tables import FittedTable, Text, cell, csv_text, latex_text, markdown_text, table, table_of
 from memflow.control_characters import json_escaped, visible
 from memflow.errors import BadInput
 
+__all__ = ["FittedTable", "Text", "cell", "table", "table_of"]
+
+MOST_LINES = 20
+"""Lines of a list that are shown."""
 WIDE = 160
 """Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
-
-
-class Text(RichText):
-    """Text with control characters as symbols, so that its width is that of the printed text."""
-
-    def __init__(self, text: str = "", *arguments: Any, **options: Any) -> None:
-        super().__init__(visible(text), *arguments, **options)
 
 
 class TerminalConsole(Console):
@@ -44,51 +39,47 @@ class TerminalConsole(Console):
 
 
 class Format(StrEnum):
-    """The output formats of a command: text or JSON."""
+    """The formats of a command's result."""
 
-    text = "text"
+    table = "table"
     json = "json"
+    csv = "csv"
+    markdown = "markdown"
+    latex = "latex"
 
 
 FormatOption = Annotated[
-    Format, typer.Option("--format", help="text, for people; json, for programs: nothing else is on stdout.")
+    Format,
+    typer.Option(
+        "--format",
+        help="table, for people; json or csv, for programs; markdown or latex (booktabs), for documents.",
+    ),
 ]
 
 
-class Sheet(StrEnum):
-    """The output formats of a command whose result is a list of rows: text, JSON or CSV."""
+def answer(
+    form: Format, data: Any, *parts: RenderableType, rows: Sequence[Mapping[str, Any]] | None = None
+) -> None:
+    """Print a result to standard output: `data` as JSON, or the tables and texts in `parts` in another format.
 
-    text = "text"
-    csv = "csv"
-    json = "json"
-
-
-SheetOption = Annotated[
-    Sheet,
-    typer.Option("--format", help="text, for people; csv or json, for programs: nothing else is on stdout."),
-]
-
-
-def answer(form: Format, data: Any, *shown: RenderableType) -> None:
-    """Print a result to standard output: `data` as JSON, or the parts in `shown` as text."""
-    if form is Format.json:
-        typer.echo(json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)))
-        return
-    console = terminal_console()
-    for part in shown:
-        console.print(part)
-
-
-def answer_rows(form: Sheet, data: Any, rows: Sequence[Mapping[str, Any]], *shown: RenderableType) -> None:
-    """Print a result to standard output: `rows` as CSV, `data` as JSON, or the parts in `shown` as text."""
-    if form is not Sheet.csv:
-        answer(Format(form.value), data, *shown)
-        return
-    written = io.StringIO()
-    sheet = csv.DictWriter(written, list(dict.fromkeys(name for row in rows for name in row)), restval="")
-    sheet.writeheader()
-    sheet.writerows(rows)
-    typer.echo(visible(written.getvalue()) if sys.stdout.isatty() else written.getvalue(), nl=False)
+    CSV has `rows`, or else the rows of `data` or of the tables.
+    """
+    match form:
+        case Format.table:
+            console = terminal_console()
+            for part in parts:
+                console.print(part)
+            return
+        case Format.json:
+            text = json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)) + "\n"
+        case Format.csv:
+            text = csv_text(data, parts, rows)
+            text = visible(text) if sys.stdout.isatty() else text
+        case Format.markdown:
+            text = markdown_text(parts)
+        case Format.latex:
+            text = latex_text(parts)
+    typer.echo(text, nl=False)
 
 
 def line_width() -> int:
@@ -115,35 +106,6 @@ def message(text: str) -> None:
     terminal_console(stderr=True).print(text, markup=False, soft_wrap=True)
 
 
-def table(
-    title: str,
-    columns: Sequence[str],
-    rows: Iterable[Sequence[Any]],
-    *,
-    right: Iterable[str] = (),
-    optional: Sequence[str] = (),
-) -> FittedTable:
-    """Return a printable table of plain values; the columns named in `right` contain numbers.
-
-    A column in `optional` is not shown where it has no value. Where the terminal is too narrow, and such a column has
-    the same value in every row, a line below the table shows the value instead.
-    """
-    cells = [[value if isinstance(value, RichText) else Text(cell(value)) for value in row] for row in rows]
-    return FittedTable(title, columns, cells, frozenset(right), frozenset(optional))
-
-
-def records_table(
-    rows: Sequence[Mapping[str, Any]],
-    title: str = "",
-    *,
-    right: Iterable[str] = (),
-    optional: Sequence[str] = (),
-) -> FittedTable:
-    """Return a printable table of rows with equal keys, which are its columns (see `table`)."""
-    columns = [*rows[0]] if rows else []
-    return table(title, columns, [[*row.values()] for row in rows], right=right, optional=optional)
-
-
 def heading(text: str) -> Text:
     """Return a section title as styled text."""
     return Text(f"\n{text}", style="bold")
@@ -154,19 +116,9 @@ def note(text: str) -> Text:
     return Text(text, style="dim")
 
 
-def cell(value: Any) -> str:
-    """Return a table cell as text: empty for None, integers with thousands separators, floats with three decimals."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.3f}"
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(str, value))
-    return str(value)
+def inset(text: str, style: str = "") -> RenderableType:
+    """Return an indented text."""
+    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
 
 
 def interval_text(low: float | None, high: float | None, form: str = ".3f", reason: str | None = None) -> str:
@@ -191,10 +143,23 @@ def duration(seconds: float) -> str:
     return f"{minutes // 60:,} h {minutes % 60:02d} min"
 
 
+def first_lines(lines: Sequence[str], style: str = "") -> list[Text]:
+    """Return the first lines of a list, indented, and a line with the number of the others."""
+    shown = [Text(f"  {line}", style=style) for line in lines[:MOST_LINES]]
+    if (others := len(lines) - MOST_LINES) > 0:
+        shown.append(Text(f"  and {others:,} others; `--format json` lists all.", style="dim"))
+    return shown
+
+
+def line(text: str) -> Text:
+    """Return a text as one line, which the terminal truncates with an ellipsis if it is too long."""
+    return Text(" ".join(text.split()), no_wrap=True, overflow="ellipsis")
+
+
 def cut(text: str, length: int) -> str:
     """Return `text` as one line of at most `length` characters."""
-    line = " ".join(text.split())
-    return line if len(line) <= length else line[: length - 1] + "…"
+    words = " ".join(text.split())
+    return words if len(words) <= length else words[: length - 1] + "…"
 
 
 def terminal_console(stderr: bool = False) -> Console:

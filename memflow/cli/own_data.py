@@ -7,15 +7,12 @@ import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import RenderableType
-from rich.padding import Padding
 
-from memflow.benchmarks import registry
-from memflow.cli.output import Format, Text, answer, note, write
-from memflow.cli.views import loaded
+from memflow.cli.options import argument
+from memflow.cli.output import Format, FormatOption, Text, answer, inset, note, write
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -25,22 +22,24 @@ LONGEST_NAME = 40
 _DOMAINS = re.compile(r"^domains = \[.*\]$", re.MULTILINE)
 
 
-def is_path(name: str) -> bool:
-    """Return whether an argument of `memflow data check` is a file or folder, not the name of a data set."""
-    return "/" in name or "." in name or Path(name).exists()
+def check(
+    names: Annotated[list[Path], argument("FILE...", "Files and folders of own dialogues.")],
+    form: FormatOption = Format.table,
+) -> None:
+    """Read files of own dialogues, and list every problem with its line and field.
 
-
-def check_files(names: Sequence[str], form: Format) -> None:
-    """Print what the files contain and all their problems. Exits with code 1 if there is a problem."""
-    found = _inspected([Path(name) for name in names])
-    shown: list[RenderableType] = [Text(f"{_files(found)}: {found.contents}")]
-    shown += [Padding(Text(str(each), "red"), (0, 0, 0, 2), expand=False) for each in found.problems]
-    data = {
-        "files": [str(each) for each in found.files],
-        **found.data,
-        "problems": [asdict(each) for each in found.problems],
-    }
-    answer(form, data, *shown, note(_problems(found)))
+    Any problem gives the exit code 1. Files of published data sets are compared with their checksums by `memflow data
+    get`, and each invalid record that `memflow run` leaves out has its reason in raw.records.
+    """
+    found = _inspected(names)
+    problems = [asdict(problem) for problem in found.problems]
+    answer(
+        form,
+        {"files": [str(file) for file in found.files], **found.data, "problems": problems},
+        Text(f"{_files(found)}: {found.contents}"),
+        *(inset(str(problem), "red") for problem in found.problems),
+        note(_problems(found)),
+    )
     if found.problems:
         raise typer.Exit(1)
 
@@ -73,12 +72,17 @@ def init_data(file: Path, data: Sequence[Path], force: bool, form: Format) -> No
 
 def domain_name(path: Path) -> str:
     """Return the name of a domain and data set for a file or folder, which no benchmark uses."""
+    from memflow.benchmarks import registry
+
     stem = path.resolve().name if path.is_dir() else path.stem
     plain = re.sub(r"[^a-z0-9_]+", "_", stem.lower()).strip("_")[:LONGEST_NAME].strip("_") or "own_data"
     return f"own_{plain}" if plain in {*registry.domains(), *registry.datasets()} else plain
 
 
 def _inspected(paths: Sequence[Path]) -> "InspectedFiles":
+    from memflow.benchmarks import registry
+    from memflow.cli.views import loaded
+
     _, own = registry.own_files()
     found: InspectedFiles = loaded(own.inspect)(paths)
     return found
@@ -86,6 +90,7 @@ def _inspected(paths: Sequence[Path]) -> "InspectedFiles":
 
 def _settings(name: str, data: Sequence[Path], found: "InspectedFiles", folder: Path) -> str:
     """Return the example settings with the domain and its data set. Paths below the folder are relative to it."""
+    from memflow.benchmarks import registry
     from memflow.resources.settings.settings import example
 
     benchmark, own = registry.own_files()

@@ -36,7 +36,7 @@ def plan(
     selection: Selection,
     latency: LatencyOption = 1.0,
     force: ForceOption = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
@@ -154,13 +154,13 @@ def _table(
         costs = ["unknown" if row[name] is None else f"{row[name]:,.2f}" for name in ("cost", "most_cost")]
         shown.append([*names, *(row[name] for name in NUMBERS), duration(times[0]) if times else "", *costs])
     numbers = ("calls", "prompt", "answers", "at most", "time", "cost", "cost at most")
-    return table(title, (*by, *numbers), shown, right=numbers)
+    return table((*by, *numbers), shown, title)
 
 
 def _notes(
     planned: "Forecast", unpriced: Sequence[str], assumptions: Sequence[str]
 ) -> Iterator[RenderableType]:
-    """Yield what the forecast leaves out, what fails or is missing, and what it assumes."""
+    """Yield notes on a forecast: omitted steps, errors, missing data, and assumptions."""
     for domain, left_out in planned.left_out.items():
         yield Text(f"\n{domain} is a sample {left_out}.")
     for domain, count in planned.annotated.items():

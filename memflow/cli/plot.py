@@ -11,7 +11,8 @@ import typer
 
 from memflow.cli.evidence import health
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, note, records_table
+from memflow.cli.options import DomainArgument, option
+from memflow.cli.output import Format, FormatOption, answer, note, table_of
 from memflow.cli.stored_names import check_names
 from memflow.cli.views import reader_of
 from memflow.errors import BadInput
@@ -23,24 +24,20 @@ if TYPE_CHECKING:
 
 def plot(
     ctx: typer.Context,
-    domain: Annotated[
-        str,
-        typer.Argument(help="The domain whose scores to draw."),
-    ],
+    domain: DomainArgument,
     metric: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--metric",
-            metavar="NAME",
-            help="accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with scores by "
+            "accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with scores by "
             "period; or a picture that a benchmark declares, such as capacity; may be "
             "repeated. [all of these that there are]",
         ),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FOLDER", help="Where to. [plots/DOMAIN in the home]")
+        Path | None, option("--out", "Where to. [plots/DOMAIN in the home]", metavar="FOLDER")
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Draw scores by period, with their intervals, and the charts of each benchmark, as SVG and PNG.
 
@@ -65,7 +62,7 @@ def plot(
     answer(
         form,
         written,
-        records_table(written, right=("bytes",)),
+        table_of(written),
         *health(scores),
         *(note(f"Labeled on the pictures: {label}.") for label in labels),
     )

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from rich.padding import Padding
 
 from memflow.cli.evidence import metric_name
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, note, records_table
+from memflow.cli.import_paths import assistant_name
+from memflow.cli.options import argument, option
+from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, inset, note, table_of
 from memflow.cli.stored_names import assistants_of, check_names
+from memflow.cli.tables import Column
 from memflow.errors import BadInput
+from memflow.scoring.judges import STANDARD
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
@@ -26,20 +29,14 @@ LONGEST = 60
 
 def probe(
     ctx: typer.Context,
-    probe_id: Annotated[
-        str, typer.Argument(metavar="ID", help="The probe, as `memflow show verdicts` names it.")
-    ],
+    probe_id: Annotated[str, argument("ID", "The probe, as `memflow show verdicts` names it.")],
     assistant: Annotated[
-        str | None,
-        typer.Option("--assistant", metavar="NAME", help="The reply of this assistant in full."),
+        str | None, option("--assistant", "The reply of this assistant in full.", parser=assistant_name)
     ] = None,
     domain: Annotated[
-        str | None,
-        typer.Option(
-            "--domain", metavar="NAME", help="The domain; needed where several have a probe of that id."
-        ),
+        str | None, option("--domain", "The domain; needed where several have a probe of that id.")
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Show one probe in full: question, options, gold, recalled entries, prompt, reply and verdicts.
 
@@ -114,13 +111,13 @@ def _question(asked: "Probe") -> Iterator[RenderableType]:
         f"{asked.metric}{category}"
     )
     yield heading("Question")
-    yield _inset(asked.question)
-    for number, option in enumerate(asked.options, 1):
+    yield inset(asked.question)
+    for number, choice in enumerate(asked.options, 1):
         gold = asked.gold == str(number)
-        yield _inset(f"{number}. {option}{'   (gold)' if gold else ''}", "green" if gold else "")
+        yield inset(f"{number}. {choice}{'   (gold)' if gold else ''}", "green" if gold else "")
     if not asked.options:
         yield heading("Gold")
-        yield _inset(asked.gold)
+        yield inset(asked.gold)
     if asked.variables:
         yield note(f"\nDepends on the states {', '.join(asked.variables)}.")
     if asked.evidence:
@@ -134,23 +131,19 @@ def _replies(answered: list[dict[str, Any]]) -> Iterator[RenderableType]:
     if not answered:
         yield note("\nNo assistant was asked yet.")
         return
-    rows = []
-    for of_assistant in answered:
-        reply = of_assistant["reply"] or {}
-        text = reply.get("parsed") or reply.get("text") or reply.get("reason") or "not asked"
-        verdicts = [row for row in of_assistant["verdicts"] if row["variant"] == "standard"]
-        rows.append(
-            {
-                "assistant": of_assistant["assistant"],
-                "recalled": len(of_assistant["recalled"]),
-                "prompt tokens": reply.get("prompt_tokens"),
-                "reply": cut(text, LONGEST),
-                "verdicts": ", ".join(f"{row['metric']} {cell(row['value']) or 'none'}" for row in verdicts),
-            }
-        )
     yield heading("Replies")
-    yield records_table(rows, right=("recalled", "prompt tokens"))
+    yield table_of(answered, COLUMNS)
     yield note("\n--assistant NAME shows one reply in full.")
+
+
+def _reply(row: dict[str, Any]) -> str:
+    reply = row["reply"] or {}
+    return cut(reply.get("parsed") or reply.get("text") or reply.get("reason") or "not asked", LONGEST)
+
+
+def _verdicts(row: dict[str, Any]) -> str:
+    verdicts = (verdict for verdict in row["verdicts"] if verdict["variant"] == STANDARD)
+    return ", ".join(f"{verdict['metric']} {cell(verdict['value']) or 'none'}" for verdict in verdicts)
 
 
 def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
@@ -165,10 +158,10 @@ def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
     if not answered["messages"]:
         yield note("  not in this ledger")
     for message in answered["messages"]:
-        yield _inset(f"[{message['role']}]", "cyan")
-        yield _inset(message["content"])
+        yield inset(f"[{message['role']}]", "cyan")
+        yield inset(message["content"])
     yield heading("Reply" + _tokens(reply["completion_tokens"]))
-    yield _inset(reply["text"] or "none")
+    yield inset(reply["text"] or "none")
     if reply["parsed"] != reply["text"]:
         attempts = f" ({reply['attempts']} attempts)" if reply["attempts"] > 1 else ""
         yield note(f"  read as: {reply['parsed'] or 'nothing'}{attempts}")
@@ -177,7 +170,7 @@ def _whole(answered: dict[str, Any]) -> Iterator[RenderableType]:
     yield heading("Verdicts")
     for row in answered["verdicts"]:
         value = cell(row["value"]) if row["value"] is not None else f"none: {row['reason']}"
-        yield _inset(f"{metric_name(row['metric'], row['variant'])}: {value}")
+        yield inset(f"{metric_name(row['metric'], row['variant'])}: {value}")
     if not answered["verdicts"]:
         yield note("  none yet")
 
@@ -199,17 +192,22 @@ def _recalled(recalled: list[dict[str, Any]], reply: dict[str, Any]) -> Iterator
             continue
         until = "" if entry["until"] is None else f" to {entry['until']}"
         sources = f", from {', '.join(entry['sources'])}" if entry["sources"] else ""
-        yield _inset(
+        yield inset(
             f"{entry['entry_id']}, {entry['kind']}, sequence number {entry['since']}{until}{sources}", "dim"
         )
-        yield _inset(entry["text"])
+        yield inset(entry["text"])
     for reason in reply["recall_failures"]:
-        yield _inset(f"left out: {reason}", "red")
-
-
-def _inset(text: str, style: str = "") -> RenderableType:
-    return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
+        yield inset(f"left out: {reason}", "red")
 
 
 def _tokens(count: int | None) -> str:
     return "" if count is None else f": {count:,} tokens"
+
+
+COLUMNS: dict[str, Column] = {
+    "assistant": "assistant",
+    "recalled": lambda row: len(row["recalled"]),
+    "prompt tokens": lambda row: (row["reply"] or {}).get("prompt_tokens"),
+    "reply": _reply,
+    "verdicts": _verdicts,
+}

@@ -1,4 +1,4 @@
-"""`memflow prompts`: list prompts, export prompts for editing, and check a folder."""
+"""`memflow prompts`: list prompts, and export prompts for editing. `memflow doctor` checks the files of a folder."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -7,28 +7,25 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, note, table, write
-from memflow.errors import BadInput, BadSettings
+from memflow.cli.lazy_commands import App
+from memflow.cli.options import OverwriteOption, argument, option
+from memflow.cli.output import Format, FormatOption, answer, note, table_of, write
+from memflow.cli.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.resources.settings.settings import Settings
     from memflow.run.prompt_catalog import CatalogPrompt
 
-prompts = typer.Typer(
+prompts = App(
     no_args_is_help=True,
-    help="List, export and check prompts. `prompts` in memflow.toml is the folder of those that replace ours.",
+    help="List and export prompts. `prompts` in memflow.toml is the folder of those that replace ours.",
 )
-
-OwnerOption = Annotated[
-    list[str] | None,
-    typer.Option("--of", metavar="NAME", help="Of this benchmark or memory; may be repeated."),
-]
+OwnerOption = Annotated[list[str] | None, option("--of", "Of this benchmark or memory; may be repeated.")]
 RoleOption = Annotated[
     list[str] | None,
-    typer.Option("--role", metavar="ROLE", help="Of this role, such as judge or simulator; may be repeated."),
+    option("--role", "Of this role, such as judge or simulator; may be repeated.", metavar="ROLE"),
 ]
-NamesArgument = Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Prompts by name.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Write over files that are there.")]
+NamesArgument = Annotated[list[str] | None, argument("[NAME]...", "Prompts by name.")]
 
 
 @prompts.command("list")
@@ -37,7 +34,7 @@ def list_(
     names: NamesArgument = None,
     of: OwnerOption = None,
     role: RoleOption = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """List the prompts: name, roles, fields, output type, and whether a file of yours replaces it."""
     from memflow.resources.settings.prompt_folders import usable_prompts
@@ -59,68 +56,34 @@ def list_(
     ]
     columns = ("name", "roles", "fields", "output", "replaced_by")
     answer(
-        form,
-        rows,
-        table("", columns, [[row[column] for column in columns] for row in rows], optional=("replaced_by",)),
-        note(f"\n{len(rows)} prompts, {len(replaced)} replaced in all."),
+        form, rows, table_of(rows, columns), note(f"\n{len(rows)} prompts, {len(replaced)} replaced in all.")
     )
 
 
 @prompts.command()
 def export(
     ctx: typer.Context,
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write the files.")],
+    folder: Annotated[Path, argument("FOLDER", "Where to write the files.")],
     names: NamesArgument = None,
     of: OwnerOption = None,
     role: RoleOption = None,
-    force: ForceOption = False,
-    form: FormatOption = Format.text,
+    force: OverwriteOption = False,
+    form: FormatOption = Format.table,
 ) -> None:
     """Write packaged prompts to a folder for editing, one file per prompt: FOLDER/mem0/decide.md.
 
     Delete the files that you do not change: a later version of memflow may improve the packaged prompts.
     """
-    found = _chosen(front_of(ctx).load(), names, of, role)
-    files = {name: folder / f"{name}.md" for name in found}
+    chosen = _chosen(front_of(ctx).load(), names, of, role)
+    files = {name: folder / f"{name}.md" for name in chosen}
     for name, path in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write(path, found[name].text, force)
-    written = {"files": [str(path) for path in files.values()], "setting": f'prompts = "{folder}"'}
+        write(path, chosen[name].text, force)
     answer(
         form,
-        written,
+        {"files": [str(path) for path in files.values()], "setting": f'prompts = "{folder}"'},
         note(f'{len(files)} files are in {folder}. Use them: prompts = "{folder}" in memflow.toml'),
     )
-
-
-@prompts.command()
-def check(
-    ctx: typer.Context,
-    folder: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", help="The folder. [`prompts` of memflow.toml]")
-    ] = None,
-    form: FormatOption = Format.text,
-) -> None:
-    """Check the files of a folder: one line per problem, with the fix. Exit with code 1 if there is a problem."""
-    from memflow.resources.settings.prompt_folders import read_prompts
-    from memflow.run.prompt_catalog import prompt_catalog
-
-    settings = front_of(ctx).load()
-    folders = folder or settings.prompts
-    if folders is None:
-        raise BadSettings(
-            'memflow.toml has no `prompts`. Add the folder to the command, or prompts = "FOLDER" to the file.'
-        )
-    files, problems = read_prompts(folders, prompt_catalog(settings.own_memories()))
-    rows = [(problem.file, problem.what, problem.fix) for problem in problems]
-    answer(
-        form,
-        {"usable": sorted(files), "problems": [problem._asdict() for problem in problems]},
-        *([table("", ("file", "problem", "fix"), rows)] if rows else []),
-        note(f"Usable files: {len(files)}. Problems: {len(problems)}."),
-    )
-    if problems:
-        raise typer.Exit(1)
 
 
 def _chosen(
@@ -128,18 +91,12 @@ def _chosen(
 ) -> "Mapping[str, CatalogPrompt]":
     """Return the prompts that names, benchmarks or memories, and roles select. Raises BadInput for an unknown name."""
     from memflow.run.prompt_catalog import prompt_catalog
-    from memflow.suggestions import unknown_name
 
-    catalog = prompt_catalog(settings.own_memories())
-    known = {
-        "prompt": (names, set(catalog)),
-        "benchmark or memory with prompts": (of, {entry.owner for entry in catalog.values()}),
-        "role": (role, {role for entry in catalog.values() for role in entry.roles}),
-    }
-    for kind, (chosen, existing) in known.items():
-        for name in chosen or ():
-            if name not in existing:
-                raise BadInput(unknown_name(kind, name, existing, "memflow prompts list"))
+    catalog, command = prompt_catalog(settings.own_memories()), "memflow prompts list"
+    owners = {entry.owner for entry in catalog.values()}
+    check_names("", "prompt", names, set(catalog), command)
+    check_names("", "benchmark or memory with prompts", of, owners, command)
+    check_names("", "role", role, {role for entry in catalog.values() for role in entry.roles}, command)
     return {
         name: entry
         for name, entry in catalog.items()

@@ -6,14 +6,13 @@ resources/report/ writes the files and serves them.
 import threading
 from dataclasses import replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memflow.cli.front import Front, front_of
 from memflow.cli.moments import lake_as_of, parse_moment
-from memflow.cli.options import AssistantFilter, DomainFilter
+from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note
 from memflow.errors import BadInput
 
@@ -27,9 +26,7 @@ FOLDER = "report"
 
 def report(
     ctx: typer.Context,
-    out: Annotated[
-        Path | None, typer.Argument(metavar="[FOLDER]", help="The folder to write. [report, in the home]")
-    ] = None,
+    out: Annotated[Path | None, argument("[FOLDER]", "The folder to write. [report, in the home]")] = None,
     domain: DomainFilter = None,
     assistant: AssistantFilter = None,
     without_texts: Annotated[
@@ -38,69 +35,62 @@ def report(
             "--without-texts", help="Leave out all texts of dialogues, questions, answers and prompts."
         ),
     ] = False,
-    single_file: Annotated[
-        Path | None,
-        typer.Option("--single-file", metavar="FILE", help="Write one HTML file instead, for a small run."),
-    ] = None,
     example: Annotated[
         Path | None,
-        typer.Option(
+        option(
             "--example",
+            "Write the finished report of the demo, which ships with memflow.",
             metavar="FOLDER",
-            help="Write the finished report of the demo, which ships with memflow.",
         ),
     ] = None,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Write the results as a folder of static files: open index.html, or copy the folder to any web host.
 
     Files whose results did not change are kept. The report needs no network, and contains no keys, addresses or paths
     of this machine. Texts are subject to the licences of their data sets, which the command names.
     """
-    from memflow.resources.report.export import write_single_file
+    if example is not None:
+        from memflow.resources.report.example import write_example
+
+        write_example(example)
+        page = (example / "index.html").absolute()
+        answer(form, {"folder": str(example.absolute()), "page": str(page)}, Text(str(page)))
+        return
     from memflow.resources.report.source import ReportOptions
 
-    if example is not None:
-        _write_example(example, form)
-        return
-    if out is not None and single_file is not None:
-        raise BadInput("--single-file cannot be combined with a folder. Remove one of them.")
     front = front_of(ctx)
     options = ReportOptions(tuple(domain or ()), tuple(assistant or ()), texts=not without_texts)
-    with TemporaryDirectory() as temporary:
-        folder = Path(temporary) if single_file is not None else out or front.load().home / FOLDER
-        written = _write(front, options, folder)
-        page = str(written.page.absolute())
-        data = {
+    written = _write(front, options, out or front.load().home / FOLDER)
+    page = written.page.absolute()
+    files = len(written.files) + 1
+    answer(
+        form,
+        {
             "folder": str(written.folder.absolute()),
-            "page": page,
-            "files": len(written.files) + 1,
+            "page": str(page),
+            "files": files,
             "written": len(written.written),
             "removed": len(written.removed),
             "bytes": written.bytes,
             "domains": written.domains,
             "assistants": written.assistants,
             "warnings": written.warnings,
-        }
-        shown = [
-            Text(page),
-            note(
-                f"{data['written']:,} of {data['files']:,} data files written, {data['removed']:,} removed; "
-                f"{written.bytes / 1e6:,.1f} MB in all. `memflow view` opens the report."
-            ),
-        ]
-        if single_file is not None:
-            file, size = str(single_file.absolute()), write_single_file(written.folder, single_file)
-            data = {**data, "folder": None, "file": file, "bytes": size}
-            shown = [note(f"{file} is written: {size / 1e6:,.1f} MB")]
-    answer(form, data, *shown, *(Text(warning, "yellow") for warning in written.warnings))
+        },
+        Text(str(page)),
+        note(
+            f"{len(written.written):,} of {files:,} data files written, {len(written.removed):,} removed; "
+            f"{written.bytes / 1e6:,.1f} MB in all. `memflow view` opens the report."
+        ),
+        *(Text(warning, "yellow") for warning in written.warnings),
+    )
 
 
 def view(
     ctx: typer.Context,
     folder: Annotated[
         Path | None,
-        typer.Argument(metavar="[FOLDER]", help="Open this report as it is. [report, in the home]"),
+        argument("[FOLDER]", "Open this report as it is. [report, in the home]"),
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,
@@ -126,14 +116,6 @@ def view(
             threading.Event().wait()
         except KeyboardInterrupt:
             message("memflow: stopped.")
-
-
-def _write_example(folder: Path, form: Format) -> None:
-    from memflow.resources.report.example import write_example
-
-    write_example(folder)
-    page = (folder / "index.html").absolute()
-    answer(form, {"folder": str(folder.absolute()), "page": str(page)}, Text(str(page)))
 
 
 def _write(front: Front, options: "ReportOptions", folder: Path) -> "Report":

@@ -114,7 +114,7 @@ def run(
     parallel: ParallelOption = 0,
     force: ForceOption = False,
     unchecked: UncheckedOption = False,
-    format: FormatOption = Format.text,
+    format: FormatOption = Format.table,
 ) -> None:
     """Generate, play, answer and score the selected domains and assistants, through Dagster.
 

@@ -7,37 +7,47 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.model_options import embedder_settings
-from memflow.cli.options import EmbedderOption, EmbedderUrlOption
-from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, note, table
+from memflow.cli.options import (
+    AssistantArgument,
+    CheckpointOption,
+    DomainArgument,
+    EmbedderOption,
+    EmbedderUrlOption,
+    EpisodeOption,
+    argument,
+    option,
+)
+from memflow.cli.output import Format, FormatOption, Text, answer, line, note, table_of
+
+COLUMNS = {
+    "rank": "rank",
+    "score": lambda row: f"{row['score']:.4f}",
+    "episode": "episode_id",
+    "entry": "entry_id",
+    "kind": "kind",
+    "since": "since",
+    "sources": "sources",
+    "text": lambda row: line(row["text"]),
+}
 
 
 def search(
     ctx: typer.Context,
-    domain: Annotated[str, typer.Argument(metavar="DOMAIN", help="The domain in which it was played.")],
-    assistant: Annotated[
-        str, typer.Argument(metavar="ASSISTANT", help="The memory, or MEMORY@MODEL: the assistant's name.")
-    ],
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="The words or the question to search for.")],
-    episode: Annotated[
-        str | None,
-        typer.Option("--episode", metavar="ID", help="Entries of this episode. [all episodes]"),
-    ] = None,
-    checkpoint: Annotated[
-        int | None,
-        typer.Option("--checkpoint", metavar="C", min=0, help="The entries at this checkpoint. [at the end]"),
-    ] = None,
+    domain: DomainArgument,
+    assistant: AssistantArgument,
+    query: Annotated[str, argument("QUERY", "The words or the question to search for.")],
+    episode: EpisodeOption = None,
+    checkpoint: CheckpointOption = None,
     mode: Annotated[
         str | None,
-        typer.Option(
-            "--mode",
-            metavar="MODE",
-            help="vector, text or hybrid. [hybrid; text for entries without vectors]",
+        option(
+            "--mode", "vector, text or hybrid. [hybrid; text for entries without vectors]", metavar="MODE"
         ),
     ] = None,
-    k: Annotated[int, typer.Option("--k", metavar="K", min=1, help="Show so many entries at most.")] = 5,
+    k: Annotated[int, option("--k", "Show so many entries at most.", metavar="K", min=1)] = 5,
     embedder: EmbedderOption = None,
     embedder_url: EmbedderUrlOption = None,
-    form: SheetOption = Sheet.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Search the stored entries of a memory: by their words, by their vectors, or by both, at any checkpoint.
 
@@ -66,28 +76,12 @@ def search(
         where = (
             f"episode {result.episode}, checkpoint {result.checkpoint}, sequence number {result.sequence:,}"
         )
-    names = ("episode_id", "entry_id", "kind", "since", "sources")
-    cells = [
-        [
-            rank,
-            f"{row['score']:.4f}",
-            *(row[name] for name in names),
-            Text(" ".join(row["text"].split()), no_wrap=True, overflow="ellipsis"),
-        ]
-        for rank, row in enumerate(result.rows, 1)
-    ]
     rows = [{"rank": rank, **row} for rank, row in enumerate(result.rows, 1)]
-    answer_rows(
+    answer(
         form,
         {**asdict(result), "rows": rows},
-        rows,
         Text(f"{assistant} in {domain}", "bold"),
         note(f"{where}: the best {len(rows):,} of {result.entries:,} entries by {result.mode} search"),
-        table(
-            "",
-            ("rank", "score", "episode", "entry", "kind", "since", "sources", "text"),
-            cells,
-            right=("rank", "score", "since"),
-            optional=("episode", "kind", "sources"),
-        ),
+        table_of(rows, COLUMNS),
+        rows=rows,
     )

@@ -38,7 +38,7 @@ def init(
         ),
     ] = False,
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Write memflow.toml with every setting, its description and its default.
 
@@ -70,7 +70,7 @@ def init(
         form,
         {"file": str(file.absolute()), "next": [command for command, _ in steps]},
         Text(f"{file} is written. Add your models and assign the roles.\n"),
-        table("Next", ("", ""), steps),
+        table(("", ""), steps, "Next"),
     )
 
 
@@ -99,7 +99,7 @@ def _init_project(folder: Path, force: bool, form: Format) -> None:
         form,
         {"folder": str(folder.absolute()), "files": [*texts], "next": [command for command, _ in steps]},
         Text(f"The Dagster project in {folder.absolute()} is written. Add assets in {PROJECT[2]}.\n"),
-        table("Next", ("", ""), steps),
+        table(("", ""), steps, "Next"),
     )
 
 
@@ -116,7 +116,7 @@ def doctor(
             help="Only remove replaced rows that are older or larger than [history] in memflow.toml allows.",
         ),
     ] = False,
-    form: FormatOption = Format.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Check settings, folders, data sets, models, benchmarks and memories, and the stored results.
 
@@ -136,7 +136,7 @@ def doctor(
     answer(
         form,
         [{**asdict(finding), "ok": finding.state == "ok"} for finding in findings],
-        table("", ("", "what", "found"), rows),
+        table(("", "what", "found"), rows),
         *(note(f"\n{finding.what}: {finding.fix}") for finding in findings if finding.fix),
         note("" if full else "\n`memflow doctor --full` reads every byte of the stored results."),
     )

@@ -1,279 +1,33 @@
-"""`memflow show`: the leaderboard and the verdicts. probe.py shows a probe, memory.py the content of a memory."""
+"""`memflow show`: results, one module for each view. views.py adds the views that benchmarks declare."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import ClassVar
 
-import typer
-from rich.console import RenderableType
-
-from memflow.cli.damage import note_left_out
-from memflow.cli.evidence import count, evidence, label_note, metric_name, state_probe_failures, warnings
-from memflow.cli.front import front_of
-from memflow.cli.lazy_commands import CommandReference
-from memflow.cli.options import AssistantFilter, DomainFilter
-from memflow.cli.output import Format, FormatOption, answer, cut, heading, interval_text, note, records_table
-from memflow.cli.profiles import variant_chooser
-from memflow.cli.stored_names import check_names
+from memflow.cli.lazy_commands import App, CommandReference
 from memflow.cli.views import ViewGroup
-from memflow.errors import BadInput
-from memflow.labels import no_interval, score_label, units_note
-from memflow.scoring.catalog import EFFICIENCY_NAMES, find_metric, is_evidence_score, sort_key
-from memflow.scoring.failure_attributions import is_state_probe_score, variant_text
-from memflow.scoring.noise_labels import noise_notes, noise_text
-from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
-
-if TYPE_CHECKING:
-    from memflow.records import Score
-    from memflow.resources.lake.lake import Lake
-    from memflow.resources.settings.settings import Settings
-
-LONGEST_ANSWER = 30
-COMMON_RANKS = (
-    "Assistants with a common rank cannot be told apart. `memflow compare A B` shows the difference of two."
-)
-EVERY = "(every assistant)"
-"""The name in the row of a bound that has the same value for all assistants."""
 
 
 class ShowGroup(ViewGroup):
     """The command group `memflow show`."""
 
-    without_moment = frozenset({"metrics", "usage"})
-
     references: ClassVar = {
-        "probe": CommandReference("memflow.cli.probe:probe"),
-        "deviations": CommandReference("memflow.cli.deviations:deviations"),
-        "made": CommandReference("memflow.cli.made:made"),
-        "headroom": CommandReference("memflow.cli.show_headroom:headroom"),
-        "health": CommandReference("memflow.cli.show_health:health"),
-        "drift": CommandReference("memflow.cli.show_drift:drift"),
-        "judges": CommandReference("memflow.cli.show_judges:judges"),
-        "memory": CommandReference("memflow.cli.memory:memory"),
-        "metrics": CommandReference("memflow.cli.metrics:metrics"),
-        "noise": CommandReference("memflow.cli.show_noise:noise"),
-        "history": CommandReference("memflow.cli.history:history"),
+        "leaderboard": CommandReference("memflow.cli.leaderboard:leaderboard", reads_past=True),
+        "verdicts": CommandReference("memflow.cli.verdicts:verdicts", reads_past=True),
+        "probe": CommandReference("memflow.cli.probe:probe", reads_past=True),
+        "memory": CommandReference("memflow.cli.memory:memory", reads_past=True),
+        "health": CommandReference("memflow.cli.show_health:health", reads_past=True),
+        "headroom": CommandReference("memflow.cli.show_headroom:headroom", reads_past=True),
+        "noise": CommandReference("memflow.cli.show_noise:noise", reads_past=True),
+        "judges": CommandReference("memflow.cli.show_judges:judges", reads_past=True),
+        "drift": CommandReference("memflow.cli.show_drift:drift", reads_past=True),
+        "history": CommandReference("memflow.cli.history:history", reads_past=True),
+        "made": CommandReference("memflow.cli.made:made", reads_past=True),
+        "deviations": CommandReference("memflow.cli.deviations:deviations", reads_past=True),
         "usage": CommandReference("memflow.cli.usage:usage"),
     }
 
 
-show = typer.Typer(
+show = App(
     cls=ShowGroup,
     no_args_is_help=True,
     help="Show results: the leaderboard, verdicts, a probe, a memory, and the views of each benchmark.",
 )
-
-MetricFilter = Annotated[
-    list[str] | None, typer.Option("--metric", metavar="NAME", help="Under this metric; may be repeated.")
-]
-
-
-@show.command()
-def leaderboard(
-    ctx: typer.Context,
-    domain: DomainFilter = None,
-    assistant: AssistantFilter = None,
-    metric: MetricFilter = None,
-    slices: Annotated[
-        bool, typer.Option("--slices", help="Show every slice: periods, categories, data sets.")
-    ] = False,
-    variants: Annotated[
-        bool, typer.Option("--variants", help="Show named deviations from the paper's metric as well.")
-    ] = False,
-    limit: Annotated[
-        int, typer.Option(min=0, help="Show so many assistants of each domain and metric as text; 0 is all.")
-    ] = 10,
-    form: FormatOption = Format.text,
-) -> None:
-    """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
-
-    n is the number of probes with a value, and of how many planned ones if some have none; coverage is their share. A
-    score without a value has a reason; a faulty memory is not measured. Below the tables stands what is suspect or
-    incomplete: missing data sets, limits, quarantined rows and failed replies. `memflow show metrics` describes each
-    metric and its direction.
-    """
-    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
-    scores = stored_scores(settings, lake, domain, assistant, metric, slices=slices, variants=variants)
-    imported = [
-        note(f"\n{assistant} is imported, not run by memflow: {source}.")
-        for assistant, source in dict.fromkeys((score.assistant, score.imported) for score in scores)
-        if source
-    ]
-    label = score_label(scores)
-    answer(
-        form,
-        {"label": label, "scores": [asdict(score) for score in scores]},
-        *_tables(scores, slices=slices, variants=variants, limit=limit),
-        *warnings(scores),
-        *imported,
-        *label_note(label, "these scores show that the pipeline works; they measure no model."),
-    )
-
-
-@show.command()
-def verdicts(
-    ctx: typer.Context,
-    domain: Annotated[str | None, typer.Option(metavar="NAME", help="Of this domain.")] = None,
-    assistant: Annotated[str | None, typer.Option(metavar="NAME", help="Of this assistant.")] = None,
-    metric: Annotated[str | None, typer.Option(metavar="NAME", help="Under this metric.")] = None,
-    lost: Annotated[
-        bool, typer.Option("--lost", help="Only those without a value: what was lost, and why.")
-    ] = False,
-    limit: Annotated[int, typer.Option(min=0, help="Show so many at most; 0 is all.")] = 50,
-    form: FormatOption = Format.text,
-) -> None:
-    """Show the verdict of each metric on each reply, with the gold and the parsed answer.
-
-    A verdict without a value has a reason.
-    """
-    from memflow.resources.publishing.warehouse import Warehouse
-
-    settings, lake = front_of(ctx).load(), front_of(ctx).lake()
-    stored = Warehouse(lake, settings.warehouse_path).query(
-        "verdicts", domain=domain, assistant=assistant, metric=metric, quarantined=True if lost else None
-    )
-    note_left_out(stored.left_out)
-    shown = stored[:limit] if limit else list(stored)
-    rows = [
-        {
-            "domain": row["domain"],
-            "assistant": row["assistant"],
-            "probe": row["probe_id"],
-            "gold": cut(row["gold"] or "", LONGEST_ANSWER),
-            "answer": cut(row["parsed"] or "", LONGEST_ANSWER),
-            "metric": metric_name(row["metric"], row["variant"]),
-            "value": row["value"],
-            "reason": row["reason"],
-        }
-        for row in shown
-    ]
-    answer(
-        form,
-        shown,
-        records_table(rows, right=("value",), optional=("gold", "answer", "value", "reason")),
-        note(f"\n{len(shown):,} of {len(stored):,} verdicts. `memflow show probe ID` shows one whole."),
-    )
-
-
-def stored_scores(
-    settings: "Settings",
-    lake: "Lake",
-    domain: Sequence[str] | None = None,
-    assistant: Sequence[str] | None = None,
-    metric: Sequence[str] | None = None,
-    *,
-    slices: bool = False,
-    variants: bool = False,
-) -> "list[Score]":
-    """Return the scores of the leaderboard, of all or some domains, assistants and metrics.
-
-    Raises BadInput without a leaderboard, and for unknown names.
-    """
-    shown_variant = variant_chooser(settings)
-    published: list[Score] = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
-    if not published:
-        raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
-    for option, names in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        command = "memflow show metrics" if option == "metric" else ""
-        known = {getattr(score, option) for score in published}
-        check_names("the leaderboard", option, names, known, command)
-    return [
-        score
-        for score in published
-        if (slices or score.slice == "all")
-        and (not domain or score.domain in domain)
-        and (not metric or score.metric in metric)
-        and (not assistant or score.assistant in assistant)
-        and (
-            variants or score.variant == shown_variant(score.domain, score.metric) or is_evidence_score(score)
-        )
-    ]
-
-
-NUMBERS = ("value", "deviation", "judges", "rank", "95 % interval", "noise", "n", "episodes", "coverage")
-OPTIONAL = (
-    *("variant", "deviation", "judges", "rank", "noise"),
-    *("episodes", "embedder", "model", "n", "coverage", "reason"),
-)
-
-
-def _tables(
-    scores: Sequence["Score"], *, slices: bool, variants: bool, limit: int
-) -> Iterator[RenderableType]:
-    """Yield the tables of each domain: metrics, best assistants first; failures by evidence, then by state probes."""
-    for domain in dict.fromkeys(score.domain for score in scores):
-        whole = of_domain = [score for score in scores if score.domain == domain]
-        if not slices:  # the tables of failures have these
-            of_domain = [
-                score for score in whole if not is_evidence_score(score) and not is_state_probe_score(score)
-            ]
-        variants = variants or any(score.variant != "standard" for score in of_domain)
-        groups = [*_groups(of_domain)]
-        best = [group[: limit or None] for group in groups]
-        rows = [
-            _row(score, is_first=not at, slices=slices, variants=variants)
-            for group in best
-            for at, score in enumerate(group)
-        ]
-        yield heading(domain)
-        if rows:
-            yield records_table(rows, right=NUMBERS, optional=OPTIONAL)
-        if text := units_note(of_domain):
-            yield note(text)
-        if any(row["rank"] for row in rows):
-            yield note(COMMON_RANKS)
-        yield from map(note, noise_notes(of_domain))
-        if best != groups:
-            yield note(f"The best {limit} assistants of each metric are shown. `--limit 0` shows all.")
-        names = {score.assistant for group in best for score in group}
-        shown = [score for score in whole if score.assistant in names] or whole
-        yield from (*evidence(shown), *state_probe_failures(shown))
-
-
-def _row(score: "Score", *, is_first: bool, slices: bool, variants: bool) -> dict[str, Any]:
-    """Return the cells of a score by column; the metric, variant and slice stand in the first row of each group."""
-    variant = variant_text(score.metric, score.variant) if variants else ""
-    # Small seconds and calls have three significant digits.
-    form = ".3g" if score.metric in EFFICIENCY_NAMES else ",.3f"
-    value = "" if score.value is None else f"{score.value:{form}}"
-    return {
-        "metric": score.metric if is_first else "",
-        "variant": variant if is_first else "",
-        **({"slice": score.slice if is_first else ""} if slices else {}),
-        "assistant": flagged(score.assistant, [score]),
-        "value": NOT_MEASURED if score.health == FAULTY else value,
-        "deviation": score.deviation if slices else None,
-        "judges": interval_text(score.judge_low, score.judge_high, form),
-        "rank": " – ".join(str(rank) for rank in dict.fromkeys((score.rank_low, score.rank_high)) if rank),
-        "95 % interval": interval_text(score.low, score.high, form)
-        or no_interval(score).replace("no interval", "none"),
-        "noise": noise_text(score, interval=True),
-        "n": count(score),
-        "episodes": score.n_episodes,
-        "coverage": f"{score.coverage:.0%}",
-        "model": score.model,
-        "embedder": score.embedder,
-        "reason": score.reason,
-    }
-
-
-def _groups(scores: Sequence["Score"]) -> Iterator[list["Score"]]:
-    """Yield the scores by metric, variant and slice, in order of first occurrence; within each group, best first.
-
-    A bound that is the same for all assistants has one row, for EVERY assistant, beside those of faulty memories.
-    """
-    groups: dict[tuple[str, str, str], list[Score]] = {}
-    for score in scores:
-        groups.setdefault((score.metric, score.variant, score.slice), []).append(score)
-    metrics = [*dict.fromkeys(metric for metric, _, _ in groups)]
-    slices = [*dict.fromkeys(name for _, _, name in groups)]
-    for key in sorted(
-        groups, key=lambda key: (metrics.index(key[0]), key[1] != "standard", key[1], slices.index(key[2]))
-    ):
-        group = sorted(groups[key], key=lambda score: (sort_key(score.metric, score.value), score.assistant))
-        known = [score for score in group if score.health != FAULTY]
-        values = {(score.value, score.low, score.high, score.n, score.model, score.reason) for score in known}
-        if find_metric(key[0]).group == "bound" and len(known) > 1 and len(values) == 1:
-            faulty = [score for score in group if score.health == FAULTY]
-            group = [replace(known[0], assistant=EVERY, embedder=None, health=None), *faulty]
-        yield group

@@ -1,22 +1,17 @@
 """`memflow show drift`: how scores changed after a model, prompt, parameter or code changed, and at which stage."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, note, table
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
 from memflow.cli.stored_names import check_names
 
-if TYPE_CHECKING:
-    from memflow.scoring.drift_summary import DomainDrift
-
 DRIFT = "score.drift"
-NUMBERS = ("before", "after", "change", "95 % interval", "users", "answers", "judging", "adjusted p")
 NOTHING = (
     "No drift: no model, prompt, parameter or code has changed between two publications. `memflow run` and the sensor "
     "regenerate what changed, and publish."
@@ -37,14 +32,14 @@ def drift(
     slices: Annotated[
         bool, typer.Option("--slices", help="Show every slice, not only those that moved.")
     ] = False,
-    form: SheetOption = Sheet.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Show how scores changed after a model, prompt, parameter or code changed, and from which stage it comes.
 
     The scores are compared with those of the last publication before the change. The parts of users, answers and
     judging sum to the difference.
     """
-    from memflow.scoring.drift_summary import grouped, last_drifts
+    from memflow.scoring.drift_summary import COLUMNS, cells, grouped, last_drifts
 
     lake = front_of(ctx).lake()
     rows = lake.read_all(DRIFT, lake.partitions(DRIFT))
@@ -52,7 +47,14 @@ def drift(
         check_names("the drift", "domain", domain, {row.domain for row in rows})
     chosen = [row for row in rows if not domain or row.domain in domain]
     drifts = grouped(chosen) if history else last_drifts(chosen)
-    data: list[dict[str, Any]] = [
+    parts: list[RenderableType] = []
+    for of_domain in drifts:
+        moment = of_domain.published_at[:16].replace("T", " ")
+        parts.append(heading(f"{of_domain.domain}, published {moment} UTC"))
+        parts.append(Text(of_domain.sentence(), "yellow" if of_domain.moved else ""))
+        if shown := list(of_domain.rows) if slices else of_domain.rows_to_show():
+            parts.append(table(COLUMNS, map(cells, shown)))
+    data = [
         {
             "domain": of_domain.domain,
             "published_at": of_domain.published_at,
@@ -63,17 +65,5 @@ def drift(
         }
         for of_domain in drifts
     ]
-    scores = [row for of_domain in data for row in of_domain["scores"]]
-    parts = [part for of_domain in drifts for part in _shown(of_domain, slices)]
-    answer_rows(form, {"drifts": data}, scores, *parts, note(EXPLANATION if parts else NOTHING))
-
-
-def _shown(of_domain: "DomainDrift", slices: bool) -> Iterator[RenderableType]:
-    from memflow.scoring.drift_summary import COLUMNS, cells
-
-    moment = of_domain.published_at[:16].replace("T", " ")
-    yield heading(f"{of_domain.domain}, published {moment} UTC")
-    yield Text(of_domain.sentence(), "yellow" if of_domain.moved else "")
-    rows = list(of_domain.rows) if slices else of_domain.shown()
-    if rows:
-        yield table("", COLUMNS, map(cells, rows), right=NUMBERS)
+    scores = [asdict(row) for of_domain in drifts for row in of_domain.rows]
+    answer(form, {"drifts": data}, *parts, note(EXPLANATION if parts else NOTHING), rows=scores)

@@ -1,16 +1,17 @@
 """`memflow show headroom`: which read failures of a memory would a better search over its entries have avoided?"""
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import typer
 from rich.console import RenderableType
 
 from memflow.cli.front import front_of
-from memflow.cli.options import EmbedderOption, EmbedderUrlOption
-from memflow.cli.output import Sheet, SheetOption, Text, answer_rows, heading, message, note, table
+from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument, EmbedderOption, EmbedderUrlOption
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table_of
 from memflow.cli.selection import select
 from memflow.cli.stored_names import assistants_of, check_names
+from memflow.cli.tables import Column
 from memflow.errors import BadInput
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 ATTRIBUTIONS = "score.attributions"
 RANKINGS = ("memory", "vector", "text", "hybrid", "random")
-COLUMNS = ("assistant", "k", "tokens", *RANKINGS, "best", "gain", "read failures", "avoided")
 EXPLANATION = (
     "\nMean share of the evidence that is recalled with the memory's own number of entries and tokens. best: for each "
     "episode, the search that recalls most in the other episodes. gain: best minus memory. avoided: share of the "
@@ -33,15 +33,11 @@ NEXT = "\nNothing is measured yet. `memflow show headroom DOMAIN` searches the s
 
 def headroom(
     ctx: typer.Context,
-    domain: Annotated[
-        str | None, typer.Argument(metavar="DOMAIN", help="Measure and show the assistants of this domain.")
-    ] = None,
-    assistant: Annotated[
-        str | None, typer.Argument(metavar="ASSISTANT", help="Measure and show this assistant.")
-    ] = None,
+    domain: AnyDomainArgument = None,
+    assistant: AnyAssistantArgument = None,
     embedder: EmbedderOption = None,
     embedder_url: EmbedderUrlOption = None,
-    form: SheetOption = Sheet.text,
+    form: FormatOption = Format.table,
 ) -> None:
     """Show which read failures of a memory a better search over the same entries would have avoided.
 
@@ -72,13 +68,14 @@ def headroom(
         for row in stored_headroom(settings, lake)
         if domain in (None, row.domain) and assistant in (None, row.assistant)
     ]
-    answer_rows(
-        form,
-        [row.values for row in rows],
-        [{name: value for name, value in row.values.items() if name != "curves"} for row in rows],
-        *_tables(rows),
-        note(EXPLANATION if rows else NEXT),
-    )
+    parts: list[RenderableType] = []
+    for name in dict.fromkeys(row.domain for row in rows):
+        of_domain = [row for row in rows if row.domain == name]
+        parts.append(heading(f"{name}: {max(row.probes for row in of_domain):,} probes with evidence"))
+        parts.append(table_of(of_domain, COLUMNS))
+        parts += [Text(f"{row.assistant}: {row.statement}") for row in of_domain]
+    flat = [{name: value for name, value in row.values.items() if name != "curves"} for row in rows]
+    answer(form, [row.values for row in rows], *parts, note(EXPLANATION if rows else NEXT), rows=flat)
 
 
 def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> None:
@@ -109,33 +106,38 @@ def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> No
                 raise BadInput(f"the entries of {name} in {domain} cannot be searched again: {reason}")
 
 
-def _tables(rows: Sequence["Headroom"]) -> Iterator[RenderableType]:
-    """Yield a table of the recall of each ranking by domain, and a sentence for each assistant."""
-    for domain in dict.fromkeys(row.domain for row in rows):
-        of_domain = [row for row in rows if row.domain == domain]
-        cells = []
-        for row in of_domain:
-            values = row.values
-            random = "" if row.avoided_by_random is None else f" ({row.avoided_by_random:.2f})"
-            avoided = f"{_interval(row.avoided)}{random}"
-            k, tokens = (None if values[name] is None else round(values[name]) for name in ("k", "tokens"))
-            recall = [values[name] for name in (*RANKINGS, "best")]
-            gain = _interval(row.gain, "+.2f")
-            cells.append([row.assistant, k, tokens, *recall, gain, values["read_failures"], avoided])
-        yield heading(f"{domain}: {max(row.probes for row in of_domain):,} probes with evidence")
-        yield table("", COLUMNS, cells, right=COLUMNS[1:], optional=("tokens", "random"))
-        for row in of_domain:
-            yield Text(f"{row.assistant}: {row.statement}")
+def _whole(name: str) -> Column:
+    return lambda row: None if row.values[name] is None else round(row.values[name])
 
 
-def _interval(found: "PairedDifference | None", form: str = ".2f") -> str:
+def _value(name: str) -> Column:
+    return lambda row: row.values[name]
+
+
+def _interval(gain: "PairedDifference | None", form: str = ".2f") -> str:
     """Return a difference with its interval as text, such as `0.18 [0.16 0.19]`."""
-    if found is None or found.difference is None:
+    if gain is None or gain.difference is None:
         return ""
-    if found.low is None or found.high is None:
-        return f"{found.difference:{form}}"
-    return f"{found.difference:{form}} [{found.low:{form}} {found.high:{form}}]"
+    if gain.low is None or gain.high is None:
+        return f"{gain.difference:{form}}"
+    return f"{gain.difference:{form}} [{gain.low:{form}} {gain.high:{form}}]"
 
 
 def _domains(lake: "Lake") -> set[str]:
     return {partition.partition("/")[0] for partition in lake.partitions(ATTRIBUTIONS)}
+
+
+def _avoided(row: "Headroom") -> str:
+    by_random = "" if row.avoided_by_random is None else f" ({row.avoided_by_random:.2f})"
+    return f"{_interval(row.avoided)}{by_random}"
+
+
+COLUMNS: dict[str, Column] = {
+    "assistant": "assistant",
+    "k": _whole("k"),
+    "tokens": _whole("tokens"),
+    **{name: _value(name) for name in (*RANKINGS, "best")},
+    "gain": lambda row: _interval(row.gain, "+.2f"),
+    "read failures": _value("read_failures"),
+    "avoided": _avoided,
+}

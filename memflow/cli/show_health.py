@@ -1,15 +1,16 @@
 """`memflow show health`: what the memories did with what they were given, and whether their scores can be their own."""
 
 from dataclasses import asdict
-from typing import Annotated
 
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, heading, note, records_table
+from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
+from memflow.cli.output import Format, FormatOption, answer, heading, note, table, table_of
 from memflow.cli.stored_names import assistants_of, check_names
 
 TABLE = "score.health"
+COLUMNS = ("domain", "assistant", "health", "statement", "measured")
 EXPLANATION = (
     "\nfaulty: the score is null, since it cannot be the memory's. suspect: the flag stands wherever the score "
     "stands. not measurable: nothing is known, which is not ok."
@@ -19,13 +20,9 @@ NEXT = "\n`memflow show health DOMAIN ASSISTANT` shows each measure with example
 
 def health(
     ctx: typer.Context,
-    domain: Annotated[
-        str | None, typer.Argument(metavar="DOMAIN", help="Show the assistants of this domain.")
-    ] = None,
-    assistant: Annotated[
-        str | None, typer.Argument(metavar="ASSISTANT", help="Show every measure of this assistant.")
-    ] = None,
-    form: FormatOption = Format.text,
+    domain: AnyDomainArgument = None,
+    assistant: AnyAssistantArgument = None,
+    form: FormatOption = Format.table,
 ) -> None:
     """Show the health of memories: the state of each assistant, or the measures of one with their numbers.
 
@@ -45,24 +42,19 @@ def health(
     measures = {name: lake.read(TABLE, name) for name in partitions}
     data = [asdict(row) for rows in measures.values() for row in rows]
     if assistant is not None:
+        columns = {
+            "measure": "measure",
+            "state": "state",
+            "statement": full_statement,
+            "examples": lambda row: row.examples[:2],
+        }
         [(name, rows)] = measures.items()
-        shown = [
-            {
-                "measure": row.measure,
-                "state": row.state,
-                "statement": full_statement(row),
-                "examples": row.examples[:2],
-            }
-            for row in worst_first(rows)
-        ]
-        answer(form, data, heading(name), records_table(shown, optional=("examples",)), note(EXPLANATION))
+        answer(form, data, heading(name), table_of(worst_first(rows), columns), note(EXPLANATION))
         return
     overview = []
     for name, rows in measures.items():
-        of_domain, _, memory = name.partition("/")
         state, statement = overall_state(rows)
         measured = f"{sum(row.reason is None for row in rows)} of {len(rows)}"
-        cells = {"health": state, "statement": statement, "measured": measured}
-        overview.append({"domain": of_domain, "assistant": memory, **cells})
+        overview.append((*name.split("/", 1), state, statement, measured))
     hint = note(NEXT if overview else "No memory's health is measured yet.")
-    answer(form, data, records_table(overview, optional=("measured",)), hint)
+    answer(form, data, table(COLUMNS, overview), hint)

@@ -2,14 +2,15 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
 
 from memflow.cli.evidence import label_note, metric_name
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, records_table
+from memflow.cli.options import AnyDomainArgument
+from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, table_of
 from memflow.errors import BadInput
 from memflow.labels import score_label
 
@@ -23,14 +24,20 @@ JUDGED = {
     "score.claims": ("claim_id", "episode_id", "variant", "value"),
 }
 """The tables with verdicts of judges, and the columns of a `JudgedItem`."""
-NUMBERS = ("judges", "items", "agree", "AC1", "kappa", "alpha", "95 % interval", "tau")
+COLUMNS = {
+    "metric": lambda row: metric_name(row.metric, row.variant),
+    "judges": lambda row: len(row.judges),
+    "items": "items",
+    "agree": lambda row: row.agreement.value,
+    "AC1": lambda row: row.ac1.value,
+    "kappa": "kappa",
+    "alpha": lambda row: row.alpha.value,
+    "95 % interval": lambda row: interval_text(row.alpha.low, row.alpha.high, ".2f", row.alpha.reason),
+    "tau": "tau",
+}
 
-DomainArgument = Annotated[
-    str | None, typer.Argument(metavar="DOMAIN", help="Of this domain. [all with several judges]")
-]
 
-
-def judges(ctx: typer.Context, domain: DomainArgument = None, form: FormatOption = Format.text) -> None:
+def judges(ctx: typer.Context, domain: AnyDomainArgument = None, form: FormatOption = Format.table) -> None:
     """Show how far several judges agree, for each judged metric: on replies, and on the ranks of the assistants.
 
     The band of an assistant is from its lowest to its highest judge's score. docs/how-to/judges.md explains the
@@ -56,7 +63,7 @@ def judges(ctx: typer.Context, domain: DomainArgument = None, form: FormatOption
     answer(
         form,
         {"label": label, "judges": [_data(agreement) for agreement in agreements]},
-        *_shown(agreements),
+        *_parts(agreements),
         *label_note(label, "these verdicts are of a rule, and say nothing of any model."),
     )
 
@@ -81,12 +88,11 @@ def _data(agreement: "JudgeAgreement") -> dict[str, Any]:
     return {**asdict(agreement), **intervals}
 
 
-def _shown(agreements: list["JudgeAgreement"]) -> Iterator[RenderableType]:
+def _parts(agreements: "list[JudgeAgreement]") -> Iterator[RenderableType]:
     for domain in dict.fromkeys(agreement.domain for agreement in agreements):
         of_domain = [agreement for agreement in agreements if agreement.domain == domain]
         yield heading(domain)
-        rows = [_row(agreement) for agreement in of_domain]
-        yield records_table(rows, right=NUMBERS, optional=("95 % interval", "agree", "judges"))
+        yield table_of(of_domain, COLUMNS)
         for agreement in of_domain:
             name = metric_name(agreement.metric, agreement.variant)
             yield note(f"\n{name}: mean over judges, and the score of each judge")
@@ -97,19 +103,4 @@ def _shown(agreements: list["JudgeAgreement"]) -> Iterator[RenderableType]:
                 ends = (min(known), max(known)) if len(known) == len(by_judge) else (None, None)
                 values = {"mean": band.mean, "lowest": ends[0], "highest": ends[1], **by_judge}
                 bands.append({"assistant": band.assistant, **values})
-            yield records_table(bands, right=("mean", "lowest", "highest", *agreement.judges))
-
-
-def _row(agreement: "JudgeAgreement") -> dict[str, Any]:
-    alpha = agreement.alpha
-    return {
-        "metric": metric_name(agreement.metric, agreement.variant),
-        "judges": len(agreement.judges),
-        "items": agreement.items,
-        "agree": agreement.agreement.value,
-        "AC1": agreement.ac1.value,
-        "kappa": agreement.kappa,
-        "alpha": alpha.value,
-        "95 % interval": interval_text(alpha.low, alpha.high, ".2f", alpha.reason),
-        "tau": agreement.tau,
-    }
+            yield table_of(bands)

@@ -1,17 +1,16 @@
 """`memflow show noise`: the deviation of scores between repeats, and the variance that each source contributes."""
 
-from collections.abc import Iterable
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import RenderableType
 
 from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, records_table
-from memflow.cli.profiles import variant_chooser
-from memflow.cli.stored_names import check_names
+from memflow.cli.options import AnyDomainArgument
+from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, table_of
+from memflow.cli.stored_names import check_names, variant_chooser
 from memflow.labels import score_label
 
 if TYPE_CHECKING:
@@ -19,20 +18,26 @@ if TYPE_CHECKING:
     from memflow.records import Score
     from memflow.resources.publishing.noise import MetricNoise
 
-NUMBERS = ("evaluations", "first", "mean", "SD", "95 % interval", "df", "of score")
 MEANING = (
     "\nSD: standard deviation, with its 95 % chi-square interval (df: degrees of freedom). of score: part of the "
     "variance of the score of one evaluation. More episodes reduce every part; more repeats only those of play, "
     "answers and judge. docs/how-to/judges.md explains both tables."
 )
 ADVICE = "No repeats are stored. Measure the noise with `memflow run --repeats 3`."
+DEVIATIONS = {
+    "metric": "metric",
+    "assistant": "assistant",
+    "repeats of": "repeats_of",
+    "evaluations": "repeats",
+    "first": "value",
+    "mean": "repeat_mean",
+    "SD": lambda score: f"{score.noise:.4f}",
+    "95 % interval": lambda score: interval_text(score.noise_low, score.noise_high, ".4f"),
+    "df": "noise_degrees",
+}
 
 
-def noise(
-    ctx: typer.Context,
-    domain: Annotated[str | None, typer.Argument(metavar="DOMAIN", help="Of this domain. [all]")] = None,
-    form: FormatOption = Format.text,
-) -> None:
+def noise(ctx: typer.Context, domain: AnyDomainArgument = None, form: FormatOption = Format.table) -> None:
     """Show how noisy scores are: their deviation between repeats, and its sources.
 
     The sources are episodes, questions, play, answers and judge. A source that no repeats measure is "not measured":
@@ -48,22 +53,24 @@ def noise(
     if domain is not None:
         check_names("the leaderboard", "domain", [domain], domains)
         domains = {domain: domains[domain]}
-    shown = primary_scores(
+    primary = primary_scores(
         (score for score in scores if score.domain in domains),
         lambda name: domains[name].benchmark,
         variant_chooser(settings),
     )
     noisy = [
         score
-        for score in shown
+        for score in primary
         if score.noise is not None and find_metric(score.metric).direction != "neither"
     ]
     sources = {name: [*domain_noise(of, lake)] for name, of in domains.items()}
+    title = "Scores between repeats; the deviation is pooled over assistants"
     parts: list[RenderableType] = []
     for name, metrics in sources.items():
-        parts += [heading(name), *_deviations(score for score in noisy if score.domain == name)]
+        rows = [score for score in noisy if score.domain == name]
+        parts += [heading(name), *([table_of(rows, DEVIATIONS, title)] if rows else [])]
         parts += [_sources(of_metric) for of_metric in metrics]
-    label = score_label(shown)
+    label = score_label(primary)
     answer(
         form,
         {
@@ -82,48 +89,31 @@ def noise(
     )
 
 
-def _deviations(scores: "Iterable[Score]") -> list[RenderableType]:
-    """Return the table of the deviations between repeats of a domain's primary scores; empty without repeats."""
-    rows = [
-        {
-            "metric": score.metric,
-            "assistant": score.assistant,
-            "repeats of": score.repeats_of,
-            "evaluations": score.repeats,
-            "first": score.value,
-            "mean": score.repeat_mean,
-            "SD": f"{score.noise:.4f}",
-            "95 % interval": interval_text(score.noise_low, score.noise_high, ".4f"),
-            "df": score.noise_degrees,
-        }
-        for score in scores
-    ]
-    title = "Scores between repeats; the deviation is pooled over assistants"
-    return [records_table(rows, title, right=NUMBERS)] if rows else []
-
-
 def _sources(metric: "MetricNoise") -> RenderableType:
-    """Return the table of the sources of a metric's variance."""
+    """Return the table of the sources of a metric's variance.
+
+    With less than one degree of freedom there is no interval.
+    """
     total = sum(component.of_score or 0.0 for component in metric.components)
-    basis = (
-        f"{len(metric.assistants)} assistants, {metric.questions:,} questions in {metric.episodes:,} episodes"
-    )
+    rows = []
+    for component in metric.components:
+        row = _data(component)
+        degrees, share = row["degrees"], row["variance_of_score"]
+        rows.append(
+            {
+                "source": component.name,
+                "SD": "not measured" if row["sd"] is None else f"{row['sd']:.4f}",
+                "95 % interval": interval_text(row["low"], row["high"], ".4f"),
+                "df": "" if not degrees else "< 1" if degrees < 1 else f"{degrees:.0f}",
+                "of score": "" if share is None or not total else f"{share / total:.0%}",
+                "note": component.note,
+            }
+        )
     repeats = "".join(f", {number} evaluations of {kind}" for kind, number in metric.repeats.items())
-    rows = [_row(component, total) for component in metric.components]
-    return records_table(rows, f"\n{metric.metric}: {basis}{repeats}", right=NUMBERS)
-
-
-def _row(component: "Component", total: float) -> dict[str, Any]:
-    """Return the cells of a source. With less than one degree of freedom there is no interval."""
-    sd, low, high, degrees = component.deviation or (None, None, None, None)
-    return {
-        "source": component.name,
-        "SD": "not measured" if sd is None else f"{sd:.4f}",
-        "95 % interval": interval_text(low, high, ".4f"),
-        "df": "" if not degrees else "< 1" if degrees < 1 else f"{degrees:.0f}",
-        "of score": "" if component.of_score is None or not total else f"{component.of_score / total:.0%}",
-        "note": component.note,
-    }
+    questions = f"{metric.questions:,} questions in {metric.episodes:,} episodes"
+    return table_of(
+        rows, [*rows[0]], f"\n{metric.metric}: {len(metric.assistants)} assistants, {questions}{repeats}"
+    )
 
 
 def _data(component: "Component") -> dict[str, Any]:

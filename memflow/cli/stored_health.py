@@ -65,9 +65,7 @@ def clean(settings: "Settings", form: Format) -> None:
     answer(
         form,
         {"removed": dict(sizes), "bytes": sizes.total(), "kept_bytes": kept},
-        table(
-            "", ("table", "MB"), [(name, f"{size / 1e6:,.1f}") for name, size in sizes.items()], right=("MB",)
-        ),
+        table(("table", "MB"), [(name, f"{size / 1e6:,.1f}") for name, size in sizes.items()]),
         note(
             f"{sizes.total() / 1e6:,.1f} MB were removed; {kept / 1e6:,.1f} MB of replaced rows are kept now."
         ),

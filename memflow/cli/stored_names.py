@@ -1,13 +1,16 @@
-"""The names of stored assistants, and the errors for names that are unknown."""
+"""The names of what is stored, the errors for unknown names, and the variants of metrics that are shown first."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
+from memflow.cli.output import message
 from memflow.errors import BadInput
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 
 def check_names(
@@ -34,3 +37,23 @@ def check_played(lake: "Lake", domain: str, assistant: str, table: str = "memory
     if assistant not in played:
         what = unknown_name("stored run of assistant", assistant, played, owner=domain)
         raise BadInput(f"{what}. Create it with `memflow run --domain {domain} --assistant {assistant}`.")
+
+
+def note_left_out(left_out: Mapping[str, Mapping[str, str]]) -> None:
+    """Print, for each table, the damaged partitions that are not in a result, and why; nothing if there are none."""
+    for table, reasons in left_out.items():
+        reason, *others = reasons.values()
+        more = f" `memflow doctor` names the commands for {len(others)} more of {table}." if others else ""
+        message(f"memflow: not in the result: {reason}{more}")
+
+
+def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
+    """Return a function from (domain, metric) to the variant that tables show first, by the domain's profile."""
+    from memflow.benchmarks import registry
+    from memflow.benchmarks.protocol_settings import STANDARD
+
+    @cache
+    def chosen(domain: str) -> Mapping[str, str]:
+        return registry.shown_variants(settings.domain(domain)) if settings.has_domain(domain) else {}
+
+    return lambda domain, metric: chosen(domain).get(metric, STANDARD)

@@ -13,12 +13,11 @@ from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import count, evidence, state_probe_failures, warnings
 from memflow.cli.made import made_of, share_made
-from memflow.cli.output import FittedTable, Text, heading, note, table
+from memflow.cli.output import FittedTable, Text, first_lines, heading, note, table, table_of
 from memflow.cli.planned_runs import Outcome
-from memflow.cli.profiles import variant_chooser
 from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
-from memflow.cli.shortened import best_assistants, first_lines
+from memflow.cli.stored_names import variant_chooser
 from memflow.labels import caveat_of, interval_notes, score_label
 from memflow.records import Score
 from memflow.resources.lake.lake import Lake
@@ -28,6 +27,16 @@ from memflow.scoring.noise_labels import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
 
+MOST_ASSISTANTS = 20
+"""How many assistants of a domain are shown. The demo has 11."""
+USAGE = {
+    **{name.replace("_", " "): name for name in ("stage", "role", "requests", "cache_hits", "failed", "cut")},
+    "prompt tokens": "prompt_tokens",
+    "cached tokens": lambda row: row["cached_tokens"] or None,
+    "completion tokens": "completion_tokens",
+    "seconds": lambda row: f"{row['latency_s']:,.1f}",
+}
+AFTER_FAILURE = "Fix the cause, then rerun: the run continues, and sends no answered request again."
 MEANING = "Its scores show that the pipeline works; they measure no model."
 AFTER_FAILURE = "Fix the cause, then rerun: the run continues, and sends no answered request again."
 
@@ -132,7 +141,11 @@ class Summary:
         for domain in dict.fromkeys(row["domain"] for row in self.made):
             shown += made_of(domain, self.made)
         if outcome.usage:
-            shown += [heading("usage of this run"), _usage(outcome.usage), *_cut_answers(outcome.usage)]
+            shown += [
+                heading("usage of this run"),
+                table_of(outcome.usage, USAGE),
+                *_cut_answers(outcome.usage),
+            ]
         for domain, datasets in outcome.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
             shown += [Text(f"  {dataset.name}: {_why(dataset)}") for dataset in datasets]
@@ -150,17 +163,25 @@ class Summary:
 
     def _domain(self, domain: str) -> list[RenderableType]:
         """Return the leaderboard of a domain, and its failures by evidence and by state probes."""
-        scores = [score for score in self.scores if score.domain == domain]
         primary = [score for score in self.primary if score.domain == domain]
-        best, others = best_assistants(domain, primary)
+        ranked = [assistant for assistant, _ in ranked_assistants(primary)]
+        best = {*ranked[:MOST_ASSISTANTS]}
+        scores = [score for score in self.scores if score.domain == domain]
         of_best = [score for score in scores if score.assistant in best]
+        limit = DomainName.parse(domain).limit
+        labels = [domain, score_label(scores), f"sample of {limit}" if limit else None]
+        labels += ["incomplete"] if any(score.incomplete for score in scores) else []
+        more = (
+            f"The best {MOST_ASSISTANTS} of {len(ranked):,} assistants are shown. `memflow show leaderboard --domain "
+            f"{domain} --limit 0` shows all."
+        )
         return [
-            heading(" · ".join([domain, *_labels(domain, scores)])),
+            heading(" · ".join(filter(None, labels))),
             leaderboard_table([score for score in primary if score.assistant in best]),
             *map(note, interval_notes(primary)),
             *evidence(of_best),
             *state_probe_failures(of_best),
-            *others,
+            *([note(more)] if len(ranked) > MOST_ASSISTANTS else []),
         ]
 
     def _problems(self) -> list[RenderableType]:
@@ -188,14 +209,6 @@ class Summary:
         return shown
 
 
-def _labels(domain: str, scores: Sequence[Score]) -> list[str]:
-    """Return the labels of a domain's scores: scripted or hashed, sample, incomplete."""
-    limit = DomainName.parse(domain).limit
-    labels = [score_label(scores), f"sample of {limit}" if limit else None]
-    labels.append("incomplete" if any(score.incomplete for score in scores) else None)
-    return [label for label in labels if label]
-
-
 def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     """Return the primary scores of a domain as a table: one row per assistant, best first, and one column per metric.
 
@@ -211,13 +224,7 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
         else:
             cells = [cell(row.get(metric)) for metric in metrics]
         rows.append([flagged(assistant, row.values()), *cells, *_counts(row)])
-    return table(
-        "",
-        ["assistant", *names, "n", "covered"],
-        rows,
-        right=[*names, "n", "covered"],
-        optional=("n", "covered"),
-    )
+    return table(["assistant", *names, "n", "covered"], rows)
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
@@ -255,23 +262,6 @@ def cell(score: Score | None) -> str:
     else:
         interval = f"[{score.low:{ends}} {score.high:{ends}}]"
     return " ".join(filter(None, (f"{score.value:{value}}", interval, noise_text(score))))
-
-
-def _usage(rows: Sequence[dict[str, Any]]) -> FittedTable:
-    columns = (
-        *("stage", "role", "requests", "cache_hits", "failed", "cut"),
-        *("prompt_tokens", "cached_tokens", "completion_tokens", "latency_s"),
-    )
-    titles = [name.replace("_", " ").replace("latency s", "seconds") for name in columns]
-    shown = []
-    for row in rows:
-        cells = {
-            **row,
-            "cached_tokens": row["cached_tokens"] or None,
-            "latency_s": f"{row['latency_s']:,.1f}",
-        }
-        shown.append([cells[name] for name in columns])
-    return table("", titles, shown, right=titles[2:], optional=("failed", "cut", "cached tokens"))
 
 
 def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:

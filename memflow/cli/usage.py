@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, note, table
+from memflow.cli.options import option
+from memflow.cli.output import Format, FormatOption, answer, note, table_of
 from memflow.cli.required_checks import servers_with_own_models
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
@@ -18,11 +19,6 @@ if TYPE_CHECKING:
 
 
 By = StrEnum("By", ("run", "stage", "role", "domain", "assistant", "model", "prompt"))
-ByOption = Annotated[
-    list[By] | None, typer.Option("--by", help="Group by this; may be repeated. [stage, role, model]")
-]
-RunOption = Annotated[str | None, typer.Option("--run", metavar="ID", help="Show one run alone.")]
-
 SUMS = {
     "calls": "requests",
     "cache_hits": "cache_hits",
@@ -35,11 +31,15 @@ SUMS = {
     "seconds": "latency_s",
 }
 """The columns, and the attributes of the ledger's usage that they sum."""
-NUMBERS = (*SUMS, "cost")
 
 
 def usage(
-    ctx: typer.Context, by: ByOption = None, run: RunOption = None, form: FormatOption = Format.text
+    ctx: typer.Context,
+    by: Annotated[
+        list[By] | None, typer.Option("--by", help="Group by this; may be repeated. [stage, role, model]")
+    ] = None,
+    run: Annotated[str | None, option("--run", "Show one run alone.", metavar="ID")] = None,
+    form: FormatOption = Format.table,
 ) -> None:
     """Show the usage of the models: calls, cache hits, failures, tokens, cut answers, seconds and cost.
 
@@ -58,26 +58,20 @@ def usage(
         raise BadInput(
             f"the ledger has no requests of the run {run!r}. List the runs with `memflow show usage --by run`."
         )
-    total: dict[str, Any] = {name: known_sum(row[name] for row in rows) for name in NUMBERS}
-    ends = dict(zip(chosen, ["total", *("" for _ in chosen[1:])], strict=True))
-    shown = [
-        [row[name] for name in (*chosen, *NUMBERS[:-1])] + ["unknown" if row["cost"] is None else row["cost"]]
-        for row in (*rows, {**ends, **total})
-    ]
-    labels = [name.replace("_", " ") for name in NUMBERS]
+    total: dict[str, Any] = {name: known_sum(row[name] for row in rows) for name in (*SUMS, "cost")}
+    columns = {name.replace("_", " "): name for name in (*chosen, *SUMS)}
     not_counted = servers_with_own_models(settings)
     answer(
         form,
         {"usage": rows, "total": total, "not_counted": not_counted},
-        table(
+        table_of(
+            [*rows, {chosen[0]: "total", **total}],
+            {**columns, "cost": lambda row: "unknown" if row["cost"] is None else row["cost"]},
             "Usage" if run is None else f"Usage of run {run}",
-            (*chosen, *labels),
-            shown,
-            right=labels,
-            optional=("failures", "cache hits", "cached prompt tokens", "reasoning tokens", "cut"),
         ),
         note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
         *(note(f"{name}: {OWN_MODELS}") for name in not_counted),
+        rows=rows,
     )
 
 
@@ -96,7 +90,8 @@ def _rows(
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for line in ledger.usage(by_model, runs=None if run is None else [run]):
         names = tuple(line.by[name] for name in by)
-        row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **dict.fromkeys(NUMBERS, 0)})
+        zeros = dict.fromkeys((*SUMS, "cost"), 0)
+        row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **zeros})
         for name, attribute in SUMS.items():
             row[name] += getattr(line, attribute)
         unpriced = (model := settings.models.get(line.by["model"])) is not None and not model.has_price

@@ -6,28 +6,24 @@ imports no benchmark.
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
-from typer.core import TyperGroup
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
 from memflow.cli.evidence import gaps, health, label_note
 from memflow.cli.front import front_of
-from memflow.cli.lazy_commands import LazyGroup
+from memflow.cli.lazy_commands import LazyGroup, build_command
 from memflow.cli.moments import as_of_option
+from memflow.cli.options import FileArgument, OverwriteOption, argument
 from memflow.cli.output import (
     Format,
     FormatOption,
-    Sheet,
-    SheetOption,
     Text,
     answer,
-    answer_rows,
     heading,
     line_width,
     note,
@@ -68,7 +64,7 @@ class LakeReader:
             if model.kind == "scripted":
                 named[ScriptedChat({}, name=model.fingerprint()).fingerprint] = LABEL
             else:
-                named[model.fingerprint()] = model.served_as
+                named[model.fingerprint()] = model.model
         return named
 
     def domain(self, name: str) -> "Domain":
@@ -93,9 +89,6 @@ class LakeReader:
 class ViewGroup(LazyGroup):
     """The command group `memflow show`: its built-in commands and the views that benchmarks declare."""
 
-    without_moment: ClassVar[frozenset[str]] = frozenset()
-    """The commands that do not read the lake, and so have no option `--as-of`."""
-
     def list_commands(self, ctx: Any) -> list[str]:
         return [*super().list_commands(ctx), *registry.views()]
 
@@ -104,13 +97,12 @@ class ViewGroup(LazyGroup):
         if command is None and cmd_name in registry.views():
             spec, view = registry.views()[cmd_name]
             command = build_command(cmd_name, view.help, _view_function(view), panel=spec.title)
-        has_moment = command is None or any(option.name == "as_of" for option in command.params)
-        if not has_moment and cmd_name not in self.without_moment:
             command.params.append(as_of_option())
+            self.commands[cmd_name] = command
         return command
 
 
-class ExportGroup(TyperGroup):
+class ExportGroup(LazyGroup):
     """The command group `memflow export`: its built-in commands and the exports that benchmarks declare."""
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -144,26 +136,20 @@ def _printed(part: Part) -> RenderableType:
                 [Text(cell, style="dim") if isinstance(cell, Dim) else cell for cell in row]
                 for row in part.rows
             ]
-            return table(part.title, part.columns, rows, right=part.right)
-
-
-def build_command(name: str, help_text: str, function: Callable[..., None], panel: str | None = None) -> Any:
-    app = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-    app.command(name, help=help_text, rich_help_panel=panel)(function)
-    return typer.main.get_command(app)
+            return table(part.columns, rows, part.title)
 
 
 def _view_function(view: View) -> Callable[..., None]:
     """Return a function whose signature contains the view's options, from which typer builds the command."""
 
-    def run(ctx: typer.Context, form: Any, **options: Any) -> None:
+    def run(ctx: typer.Context, form: Format, **options: Any) -> None:
         result: Answer = loaded(view.show)(reader_of(ctx), **options)
         label = result.label or score_label(result.scores)
         data = {"label": label, "incomplete": incomplete_results(result.scores), **result.data}
         parts = [*printed(result.parts), *health(result.scores), *gaps(result.scores)]
-        answer_rows(Sheet(form), data, result.records, *parts, *label_note(label, result.caveat))
+        answer(form, data, *parts, *label_note(label, result.caveat), rows=result.records or None)
 
-    form = parameter("form", SheetOption if view.csv else FormatOption, (Sheet if view.csv else Format).text)
+    form = parameter("form", FormatOption, Format.table)
     return with_signature(run, [*map(option_parameter, view.options), form])
 
 
@@ -173,10 +159,10 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
 
     def run(
         ctx: typer.Context,
-        domain: Annotated[str, typer.Argument(metavar="DOMAIN", help=f"A domain of {titles}.")],
-        file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
-        force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
-        form: FormatOption = Format.text,
+        domain: Annotated[str, argument("DOMAIN", f"A domain of {titles}.")],
+        file: FileArgument,
+        force: OverwriteOption = False,
+        form: FormatOption = Format.table,
     ) -> None:
         reader = reader_of(ctx)
         of = reader.domain(domain)

@@ -63,9 +63,11 @@ def cut_messages(
         )
     chunks = fill_chunks(buffer[:leaving], size, overlap, start)
     # The last chunk is not full, so its messages stay in the buffer.
-    gone = next((index for index, entry in enumerate(buffer) if chunks and entry is chunks[-1][0].message), 0)
+    cut_count = next(
+        (index for index, entry in enumerate(buffer) if chunks and entry is chunks[-1][0].message), 0
+    )
     return CutResult(
-        [merge_parts(parts) for parts in chunks[:-1]], gone, [parts[0].start for parts in chunks[1:]]
+        [merge_parts(parts) for parts in chunks[:-1]], cut_count, [parts[0].start for parts in chunks[1:]]
     )
 
 

@@ -80,12 +80,14 @@ class MemoryConfig:
         )
 
 
-def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
+def handlers(user_memories: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
     """Return the scripted chat's handlers for the prompts of every usable system, by prompt name."""
-    users = (
-        config for config in resolve_user_memories(own or {}).values() if isinstance(config, MemoryConfig)
+    usable = (
+        config
+        for config in resolve_user_memories(user_memories or {}).values()
+        if isinstance(config, MemoryConfig)
     )
-    systems = [*shipped_systems(), *(config.system for config in users)]
+    systems = [*shipped_systems(), *(config.system for config in usable)]
     return {prompt: handler for system in systems for prompt, handler in system.memory.handlers().items()}
 
 
@@ -94,47 +96,47 @@ def shipped_systems() -> list[System]:
     return list(SYSTEMS.values())
 
 
-def find(name: str, own: Mapping[str, UserMemory] | None = None) -> MemoryConfig:
+def find(name: str, user_memories: Mapping[str, UserMemory] | None = None) -> MemoryConfig:
     """Return the configuration of the memory `name`, shipped or user-defined. Raises BadSettings with similar names.
 
     A shipped name has priority over the same name in an installed package.
     """
     _check_name(name)
-    own = own or {}
-    shipped = _shipped(name)
-    if name in own and not (shipped and own[name].package):
-        return _user_memory(name, own[name], own)
+    user_memories = user_memories or {}
+    shipped = _shipped_memory(name)
+    if name in user_memories and not (shipped and user_memories[name].package):
+        return _user_memory(name, user_memories[name], user_memories)
     if shipped is not None:
         return shipped
-    names = [known_name for system in SYSTEMS.values() for known_name in (system.name, system.default_name)]
-    raise BadSettings(unknown_name("memory", name, {*names, *own}, "memflow memories"))
+    names = [system_name for system in SYSTEMS.values() for system_name in (system.name, system.default_name)]
+    raise BadSettings(unknown_name("memory", name, {*names, *user_memories}, "memflow memories"))
 
 
-def resolve_user_memories(own: Mapping[str, UserMemory]) -> dict[str, MemoryConfig | BadSettings]:
+def resolve_user_memories(user_memories: Mapping[str, UserMemory]) -> dict[str, MemoryConfig | BadSettings]:
     """Return the configuration of each of the user's memories, or the error that makes it unusable."""
     configs: dict[str, MemoryConfig | BadSettings] = {}
-    for name, user_memory in own.items():
+    for name, user_memory in user_memories.items():
         try:
             _check_name(name)
-            configs[name] = _user_memory(name, user_memory, own)
-        except BadSettings as wrong:
-            configs[name] = wrong
+            configs[name] = _user_memory(name, user_memory, user_memories)
+        except BadSettings as error:
+            configs[name] = error
     return configs
 
 
 def memory_factory(
-    name: str, tools: Tools, own: Mapping[str, UserMemory] | None = None
+    name: str, tools: Tools, user_memories: Mapping[str, UserMemory] | None = None
 ) -> Callable[[EntryStore], Memory]:
     """Return a function that creates the memory with this name on a store."""
-    return find(name, own).factory(tools)
+    return find(name, user_memories).factory(tools)
 
 
-def fingerprint(name: str, own: Mapping[str, UserMemory] | None = None) -> str:
+def fingerprint(name: str, user_memories: Mapping[str, UserMemory] | None = None) -> str:
     """Return the digest of a memory; two names of the same memory have the same digest."""
-    return find(name, own).fingerprint()
+    return find(name, user_memories).fingerprint()
 
 
-def _shipped(name: str) -> MemoryConfig | None:
+def _shipped_memory(name: str) -> MemoryConfig | None:
     for system_name in SYSTEMS:
         match = re.fullmatch(rf"{system_name}((?:_(?:0|[1-9]\d*))*)", name)
         if match is None:
@@ -142,36 +144,38 @@ def _shipped(name: str) -> MemoryConfig | None:
         system = SYSTEMS[system_name]
         numbers = [int(number) for number in match[1].split("_")[1:]]
         if len(numbers) not in (0, len(system.numbers)):
-            wanted = len(system.numbers) or "none"
+            expected = len(system.numbers) or "none"
             raise BadSettings(
-                f"the memory name {name} has {len(numbers)} numbers instead of {wanted}. Use the form {system.pattern}."
+                f"the memory name {name} has {len(numbers)} numbers instead of {expected}. Use the form "
+                f"{system.pattern}."
             )
         return _configure(name, system, dict(zip(system.numbers, numbers, strict=False)))
     return None
 
 
-def _user_memory(name: str, user_memory: UserMemory, own: Mapping[str, UserMemory]) -> MemoryConfig:
-    what = f"the memory {name}" + (f" of the package {user_memory.package}" if user_memory.package else "")
-    if _shipped(name) is not None:
-        raise BadSettings(f"{what} has the name of a built-in memory. Rename it in memflow.toml.")
-    given: dict[str, Any] = {}
+def _user_memory(name: str, user_memory: UserMemory, user_memories: Mapping[str, UserMemory]) -> MemoryConfig:
+    label = f"the memory {name}" + (f" of the package {user_memory.package}" if user_memory.package else "")
+    if _shipped_memory(name) is not None:
+        raise BadSettings(f"{label} has the name of a built-in memory. Rename it in memflow.toml.")
+    defaults: dict[str, Any] = {}
     try:
         if user_memory.wrong:
             raise BadSettings(user_memory.wrong)
         if user_memory.system:
-            base = find(
-                user_memory.system, {other: memory for other, memory in own.items() if not memory.system}
-            )
+            classes = {key: memory for key, memory in user_memories.items() if not memory.system}
+            base = find(user_memory.system, classes)
             system = replace(base.system, name=name, numbers=())
-            given = {parameter.name: base.values[parameter.name] for parameter in system.parameters}
+            defaults = {parameter.name: base.values[parameter.name] for parameter in system.parameters}
         elif user_memory.server is not None:
             system = System(name, ServerMemory, "a memory server of your own")
         else:
             system = System(name, load_memory(user_memory.path), "of your own")
         _ = system.prompts  # parse them now, so that a malformed prompt is reported before a run
     except MemflowError as wrong:
-        raise BadSettings(f"{what}: {wrong}") from wrong
-    return replace(_configure(name, system, {**given, **user_memory.parameters}), server=user_memory.server)
+        raise BadSettings(f"{label}: {wrong}") from wrong
+    return replace(
+        _configure(name, system, {**defaults, **user_memory.parameters}), server=user_memory.server
+    )
 
 
 def _check_name(name: str) -> None:
@@ -182,30 +186,32 @@ def _check_name(name: str) -> None:
         )
 
 
-def _configure(name: str, system: System, given: Mapping[str, Any]) -> MemoryConfig:
-    known = {parameter.name: parameter for parameter in system.parameters}
-    values = {parameter.name: parameter.default for parameter in known.values()}
-    for key, value in given.items():
-        if key not in known:
+def _configure(name: str, system: System, settings: Mapping[str, Any]) -> MemoryConfig:
+    parameters = {parameter.name: parameter for parameter in system.parameters}
+    values = {parameter.name: parameter.default for parameter in parameters.values()}
+    for key, value in settings.items():
+        if key not in parameters:
             command = f"memflow memories {name}"
-            raise BadSettings(unknown_name("parameter", key, known, command, owner=f"the memory {name}"))
-        values[key] = _parse_value(f"the memory {name}: {key}", value, known[key])
+            raise BadSettings(unknown_name("parameter", key, parameters, command, owner=f"the memory {name}"))
+        values[key] = _parse_value(f"the memory {name}: {key}", value, parameters[key])
     return MemoryConfig(name, system, {**values, **system.fixed})
 
 
-def _parse_value(what: str, value: Any, known: Parameter) -> Any:
-    wanted = type(known.default)
-    if wanted is float and type(value) is int:
+def _parse_value(label: str, value: Any, parameter: Parameter) -> Any:
+    expected = type(parameter.default)
+    if expected is float and type(value) is int:
         value = float(value)
-    if wanted is tuple and isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if expected is tuple and isinstance(value, list) and all(isinstance(item, str) for item in value):
         value = tuple(value)
-    if type(value) is not wanted:
-        raise BadSettings(f"{what} has the invalid value {value!r}. Set a value of type {wanted.__name__}.")
-    if isinstance(value, int | float) and value < known.low:
-        raise BadSettings(f"{what} is {value}, below the minimum. Set at least {known.low}.")
-    if known.high is not None and value > known.high:
-        raise BadSettings(f"{what} is {value}, above the maximum. Set at most {known.high}.")
+    if type(value) is not expected:
+        raise BadSettings(
+            f"{label} has the invalid value {value!r}. Set a value of type {expected.__name__}."
+        )
+    if isinstance(value, int | float) and value < parameter.low:
+        raise BadSettings(f"{label} is {value}, below the minimum. Set at least {parameter.low}.")
+    if parameter.high is not None and value > parameter.high:
+        raise BadSettings(f"{label} is {value}, above the maximum. Set at most {parameter.high}.")
     words = value if isinstance(value, tuple) else (value,)
-    if known.choices and not set(words) <= set(known.choices):
-        raise BadSettings(f"{what} has the invalid value {value!r}. Use {', '.join(known.choices)}")
+    if parameter.choices and not set(words) <= set(parameter.choices):
+        raise BadSettings(f"{label} has the invalid value {value!r}. Use {', '.join(parameter.choices)}")
     return value

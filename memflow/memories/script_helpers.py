@@ -27,7 +27,7 @@ def subject(sentence: str) -> str:
     return match[1].lower() if match else " ".join(search_words(sentence)[:3])
 
 
-def word_overlap(text: str, other: str) -> float:
+def word_overlap(text: str, other_text: str) -> float:
     """Return the Jaccard similarity of the words of two texts, from 0 to 1."""
-    left, right = set(search_words(text)), set(search_words(other))
-    return len(left & right) / len(left | right) if left | right else 0.0
+    words, other_words = set(search_words(text)), set(search_words(other_text))
+    return len(words & other_words) / len(words | other_words) if words | other_words else 0.0

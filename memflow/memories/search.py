@@ -95,7 +95,7 @@ class SearchIndex(ABC, Generic[D]):
             self._rebuild([documents.items[number] for number in documents.numbers.values()])
 
     def _share(self, indexes: dict[Any, Any]) -> None:
-        """Take over the documents of an earlier index that is gone, if there is one; offer this index's documents.
+        """Reuse the documents of an earlier, deleted index of the store, and register those of this index.
 
         Documents of a later moment lack entries that are older than others, and equal scores are ordered by age.
         """

@@ -55,7 +55,7 @@ def gwet_ac1(
     rated = (given > 0).astype(np.float64)
     shares = counts / np.maximum(given, 1)[:, None]
     groups, size = _groups(episodes, len(counts))
-    paired, alike = (_summed(each, groups, size) for each in _pairs(counts))
+    paired, alike = (_summed(pair, groups, size) for pair in _pairs(counts))
     rated, shares = (_summed(each, groups, size) for each in (rated, shares))
 
     def statistic(weights: Array) -> Array:

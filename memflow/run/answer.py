@@ -255,6 +255,7 @@ def _completion_columns(completion: Completion | None) -> dict[str, Any]:
 
 
 def _reply(domain: Domain, assistant: str, probe: Probe, read: _Read, **answer: Any) -> Reply:
+    """Return the row of a reply to a probe."""
     recall, timer = read.recall, read.timer
     return Reply(
         domain=domain.name,

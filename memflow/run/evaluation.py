@@ -91,6 +91,7 @@ async def play_episodes(context: StepContext) -> Tables:
 
 
 async def _play_partition(context: StepContext) -> list[PlayedEpisode]:
+    """Play all episodes of the domain with the assistant's memory, and ask due probes early if a run does."""
     domain, benchmark = context.domain, context.benchmark
     memory, assistant = context.memory, context.assistant
     turns = context.rows("utterance.turns")

@@ -8,6 +8,6 @@ from memflow.memories import registry as memories
 from memflow.memories.user_memories import UserMemory
 
 
-def handlers(own: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
-    """Return all handlers of the scripted chat by prompt name. `own` contains the user's own memories."""
-    return {**memories.handlers(own), **benchmarks.handlers()}
+def handlers(user_memories: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
+    """Return all handlers of the scripted chat by prompt name. `user_memories` contains the user's own memories."""
+    return {**memories.handlers(user_memories), **benchmarks.handlers()}

@@ -84,10 +84,10 @@ class SpokenMessage:
 
 @dataclass(frozen=True)
 class Dialogue:
-    """The messages of a dialogue, and a record (`kept`) that the benchmark stores with the dialogue."""
+    """The messages of a dialogue, and a record that the benchmark stores with the dialogue."""
 
     spoken: Sequence[SpokenMessage]
-    kept: Any = None
+    record: Any = None
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class PlayedEpisode:
     episode_id: str
     lines: list[PlayedMessage]
     store: EntryStore
-    kept: list[Any] = field(default_factory=list)
+    records: list[Any] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ class _EpisodePlay:
     clock: Clock | None = None
     queries: EpisodeQueries = field(default_factory=EpisodeQueries)
     lines: list[PlayedMessage] = field(default_factory=list)
-    kept: list[Any] = field(default_factory=list)
+    records: list[Any] = field(default_factory=list)
 
     async def announce(self, queries: Sequence[str]) -> None:
         """Pass queries that are asked as of now to a memory with state outside its store."""
@@ -236,7 +236,7 @@ class _EpisodePlay:
                 await self._write(event, messages)
             for index, failed in enumerate(spoken for spoken in dialogue.spoken if spoken.reason is not None):
                 self._record_lost(event, failed, len(messages) + index)
-            self.kept.append(dialogue.kept)
+            self.records.append(dialogue.record)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, history: list[Message]) -> bool:
         """Recall, reply, and write both messages. If the reply fails, write the user's message and return False."""
@@ -377,8 +377,9 @@ async def _play(
     on_checkpoint: AfterCheckpoint | None,
     observer: PlayObserver | None,
 ) -> PlayedEpisode:
+    """Process the events of an episode by checkpoint, and call the observer and `on_checkpoint` between them."""
     events, memory, episode_id = (state.episode.events, state.memory, state.episode.episode_id)
-    played = PlayedEpisode(episode_id, state.lines, memory.store, state.kept)
+    played = PlayedEpisode(episode_id, state.lines, memory.store, state.records)
     remaining = len(events)
     first = events[0].checkpoint if events else LAST
     await state.announce(state.queries.between(0, first))

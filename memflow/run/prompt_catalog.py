@@ -39,8 +39,8 @@ class CatalogPrompt:
         return packaged_text(self.package, self.stem)
 
 
-def prompt_catalog(own: Mapping[str, UserMemory] | None = None) -> dict[str, CatalogPrompt]:
-    """Return every packaged prompt by name, sorted; `own` contains the user's own memories.
+def prompt_catalog(user_memories: Mapping[str, UserMemory] | None = None) -> dict[str, CatalogPrompt]:
+    """Return every packaged prompt by name, sorted; `user_memories` contains the user's own memories.
 
     If packages have a prompt of the same name, a benchmark's prompt has priority over a memory's or a shared prompt.
     """
@@ -57,7 +57,7 @@ def prompt_catalog(own: Mapping[str, UserMemory] | None = None) -> dict[str, Cat
         roles = _benchmark_roles(benchmark)
         for package in _packages_with_prompts(root) if root else ():
             add(package, "assistant" if package == root else _common_role(package, roles), roles)
-    for package in _memory_packages(own or {}):
+    for package in _memory_packages(user_memories or {}):
         add(package, "memory", {})
     add("memflow.chat", ANY_ROLE, {})  # the prompts of no benchmark or memory
     return dict(sorted(catalog.items()))
@@ -100,9 +100,11 @@ def _common_role(package: str, roles: Mapping[str, tuple[str, ...]]) -> str:
     return min(common, default="assistant")
 
 
-def _memory_packages(own: Mapping[str, UserMemory]) -> Iterable[str]:
+def _memory_packages(user_memories: Mapping[str, UserMemory]) -> Iterable[str]:
     user_systems = [
-        config.system for config in resolve_user_memories(own).values() if isinstance(config, MemoryConfig)
+        config.system
+        for config in resolve_user_memories(user_memories).values()
+        if isinstance(config, MemoryConfig)
     ]
     systems = [system for system in (*shipped_systems(), *user_systems) if system.needs_chat]
     return dict.fromkeys(system.memory.package() for system in systems)

@@ -179,6 +179,7 @@ class RestoredMemoryCheck:
                 await self._check_copies(memory, sampled)
 
     async def _check_copies(self, memory: Memory, sampled: _SampledRead) -> None:
+        """Write to one copy of a memory, and raise the error if another copy recalls something else then."""
         indexes = self._indexes[sampled.episode_id]
         first, second, third = (self.remember(memory.store.fork(indexes)) for _ in range(3))
         before = await _read(first, CANARY)

@@ -113,6 +113,7 @@ def _attribute_probe(
     verdict: Verdict,
     timeline: _MemoryTimeline,
 ) -> FailureAttribution:
+    """Return a probe's row: with the reason if nothing can be attributed, else with its evidence followed."""
     row = FailureAttribution(
         domain=domain,
         assistant=assistant,
@@ -143,6 +144,7 @@ def _attribute_reply(
     verdict: Verdict,
     timeline: _MemoryTimeline,
 ) -> FailureAttribution:
+    """Follow the evidence through the entries and the recall of a reply, and share its loss among the failures."""
     server = timeline.servers.get(probe.episode_id)
     if server is not None and server.sources == "none":
         return replace(row, reason=NO_SOURCES)

@@ -26,14 +26,14 @@ class PairedDifference:
     this one (memflow/metrics/power.py), with its 5 to 95 % range.
     """
 
-    difference: float | None
-    low: float | None
-    high: float | None
-    p: float | None
-    n: int
-    n_episodes: int
-    value_a: float | None
-    value_b: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
+    p: float | None = None
+    n: int = 0
+    n_episodes: int = 0
+    value_a: float | None = None
+    value_b: float | None = None
     unpaired_a: int = 0
     unpaired_b: int = 0
     episodes_needed: int | None = None

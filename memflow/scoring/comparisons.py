@@ -144,18 +144,7 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
     """Return the comparison of two assistants under a score that is no mean over items."""
     reason = next((measure.reasons[at] for at in pair if at in measure.reasons), None)
     if reason is not None:
-        nothing = PairedDifference(
-            difference=None,
-            low=None,
-            high=None,
-            p=None,
-            n=0,
-            n_episodes=0,
-            value_a=None,
-            value_b=None,
-            reason=reason,
-        )
-        return context.row(measure, WHOLE, pair, nothing)
+        return context.row(measure, WHOLE, pair, PairedDifference(reason=reason))
     sums = measure.pair(*pair)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = [

@@ -69,6 +69,7 @@ def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, 
 
 
 def _score(rows: Sequence[CheckpointSums], asked: int, context: MetricContext, none: bool) -> Score:
+    """Return the score of one measure at one checkpoint. `none` is whether the memory `none` was run."""
     metric, checkpoint = rows[0].measure, rows[0].checkpoint
     counted = [row for row in rows if row.complete]
     sample = Sample(asked, sum(row.complete for row in rows), len(counted))

@@ -60,7 +60,7 @@ class GateResult:
 
     @property
     def state(self) -> str:
-        """The decision over all: open if anything required is, except that one regression is a regression."""
+        """The decision over all rows: a regression if a row is one, else open if a required row is open."""
         if self.faults or not self.decisions:
             return CANNOT_TELL
         states = {decision.state for decision in self.decisions}
@@ -77,8 +77,9 @@ class GateResult:
 
 @dataclass(frozen=True)
 class GateOptions:
-    """What is gated. Without `slices`, all probes are required, and a regression in any slice counts.
+    """The metrics and slices that the gate decides on.
 
+    Without `slices`, all probes are required, and a regression in any slice counts.
     With `slices`, exactly these are compared, and all of them are required; `all` stands for all probes. The named
     `metrics` are required; without any, those of enough episodes for a decision are. `identical` states that nothing
     that the verdicts depend on differs.
@@ -99,7 +100,7 @@ class GateOptions:
 
 
 @dataclass(frozen=True)
-class Gated:
+class GateReport:
     """The run and the baseline as the user named them, the decisions, and the label of the compared results."""
 
     domain: str

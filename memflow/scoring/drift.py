@@ -167,7 +167,7 @@ class ScoreChange:
         return parts
 
     @property
-    def paired(self) -> bool:
+    def is_paired(self) -> bool:
         """Whether both scores are over the same probes of unchanged users."""
         return self.before.keys() == self.after.keys() and not any(
             self.stages.get(probe) == "users" for probe in self.after
@@ -181,7 +181,7 @@ class ScoreChange:
         row = Drift(
             domain=domain, assistant=assistant, published_at="", before_at="", metric=metric, variant=variant,
             slice=name, before=None if not old else _mean(self.before),
-            after=None if not new else _mean(self.after), paired=self.paired,
+            after=None if not new else _mean(self.after), paired=self.is_paired,
             n_before=_count(self.before), n_after=_count(self.after),
             episodes_before=len(old), episodes_after=len(new),
             changed_users=counts["users"], changed_answers=counts["answers"],
@@ -212,7 +212,7 @@ class ScoreChange:
         self, old: Mapping[str, tuple[float, int]], new: Mapping[str, tuple[float, int]]
     ) -> tuple[float | None, float | None, float | None]:
         """Return the ends of the 95 % interval and the p value of the difference."""
-        if not self.paired:
+        if not self.is_paired:
             a, b = (np.array([*sums.values()], dtype=np.float64) for sums in (old, new))
             return compare_samples(a, b, seed=self.seed)[1:]
         names = sorted(old.keys() | new.keys())

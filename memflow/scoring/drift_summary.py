@@ -66,7 +66,7 @@ class DomainDrift:
         interval = (
             "no interval"
             if largest.low is None or largest.high is None
-            else (f"95 % interval of the change {signed(largest.low)} to {signed(largest.high)}")
+            else (f"95 % interval of the change {with_sign(largest.low)} to {with_sign(largest.high)}")
         )
         return (
             f"No change can be significant with {episodes:,} episode{'s' * (episodes != 1)} and {family:,} "
@@ -95,7 +95,7 @@ class DomainDrift:
             f"{origin([largest])}.{faults}"
         )
 
-    def shown(self) -> list[Drift]:
+    def rows_to_show(self) -> list[Drift]:
         """Return the rows to show: over all probes, and slices that moved. Moved and large differences come first."""
         if self.is_equal:
             return []
@@ -159,7 +159,7 @@ def cells(row: Drift) -> tuple[str, ...]:
     """Return the values of COLUMNS as text."""
     ends = "" if row.difference is None else f"none: {row.reason}"
     if row.low is not None and row.high is not None:
-        ends = f"{signed(row.low)} to {signed(row.high)}"
+        ends = f"{with_sign(row.low)} to {with_sign(row.high)}"
     shares = stage_shares([row])
     from_stages = ", ".join(
         stage if len(shares) == 1 else f"{stage} {share:.0%}" for stage, share in shares.items()
@@ -171,9 +171,9 @@ def cells(row: Drift) -> tuple[str, ...]:
         row.slice,
         number(row.before),
         number(row.after),
-        f"{signed(row.difference)}{MOVED if row.moved else ''}",
+        f"{with_sign(row.difference)}{MOVED if row.moved else ''}",
         from_stages,
-        *(signed(getattr(row, stage)) for stage in STAGES),
+        *(with_sign(getattr(row, stage)) for stage in STAGES),
         ends,
         "" if row.p_adjusted is None else f"{row.p_adjusted:.2g}",
     )
@@ -183,7 +183,7 @@ def markdown(drifts: Sequence[DomainDrift]) -> str:
     """Return the drifts as Markdown: per domain a sentence, then a table of its scores."""
     parts = []
     for drift in drifts:
-        rows = [cells(row) for row in drift.shown()]
+        rows = [cells(row) for row in drift.rows_to_show()]
         table = f"\n\n{markdown_table(COLUMNS, rows)}" if rows else ""
         parts.append(f"**{drift.domain}**: {drift.sentence()}{table}")
     if any(drift.moved for drift in drifts):
@@ -196,7 +196,7 @@ def number(value: float | None) -> str:
     return "" if value is None else f"{value:,.3f}"
 
 
-def signed(value: float | None) -> str:
+def with_sign(value: float | None) -> str:
     """Return a difference with its sign and three decimals, `0` for none; empty for None."""
     if value is None:
         return ""

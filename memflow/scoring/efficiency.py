@@ -70,6 +70,7 @@ def cut_score(rows: Sequence[OperationSums], context: MetricContext) -> list[Sco
 
 
 def _score(metric: str, name: str, rows: Sequence[OperationSums], context: MetricContext) -> Score:
+    """Return one metric of the writes or reads in a slice."""
     writing = metric.startswith("write")
     sums = [(_TOTALS[metric](row), count) for row in rows if (count := row.writes if writing else row.reads)]
     reason = None

@@ -41,7 +41,7 @@ class MetricContext:
         return DomainName.parse(self.domain).base
 
     @classmethod
-    def of(cls, domain: Domain, results: AssistantResults) -> "MetricContext":
+    def from_results(cls, domain: Domain, results: AssistantResults) -> "MetricContext":
         """Return the context of one assistant's results."""
         return cls(
             domain=results.domain,

@@ -57,6 +57,7 @@ def _score(
     rows: Sequence[FailureAttribution],
     context: MetricContext,
 ) -> Score:
+    """Return one score of a slice, with the reason for a missing value."""
     value = _VALUES[metric]
     asked = [row for row in rows if row.reason != NO_EVIDENCE]
     if metric == "evidence_precision":  # undefined where nothing was recalled

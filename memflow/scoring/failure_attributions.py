@@ -68,6 +68,7 @@ def contradictions(scores: Sequence[Score]) -> list[str]:
 
 
 def _contradiction(assistant: str, rates: dict[tuple[str, str], Score]) -> str | None:
+    """Return the sentence on the failure rate that differs most between both attributions; None if none does."""
     differences = {}
     for metric in NAMES:
         evidence, probes = rates.get((metric, BY_EVIDENCE)), rates.get((metric, STANDARD))

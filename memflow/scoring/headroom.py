@@ -58,7 +58,7 @@ class Headroom:
 
     @property
     def statement(self) -> str:
-        """What the headroom says about the memory: its search, and its store."""
+        """A sentence on whether the search or the store of the memory is the problem."""
         if self.reason is not None and self.gain is None:
             return f"Not measurable: {self.reason}."
         store = f"{1 - (self.stored or 0):.0%} of the evidence is in no entry, which no search finds."

@@ -94,6 +94,7 @@ def _agreement(
     scores: Sequence[Score],
     seed: int,
 ) -> JudgeAgreement:
+    """Return the agreement of the judges on the replies that at least two of them scored."""
     keys = list(dict.fromkeys(key for values in by_judge.values() for key in values))
     rows = [[values.get(key) for values in by_judge.values()] for key in keys]
     paired = [at for at, row in enumerate(rows) if sum(value is not None for value in row) > 1]

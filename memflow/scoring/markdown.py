@@ -41,6 +41,7 @@ def leaderboard_markdown(scores: Iterable[Score]) -> str:
 
 
 def _section(domain: str, scores: Sequence[Score]) -> str:
+    """Return the section of one domain: its table, its failure tables, and notes."""
     failures = [(title, failure_scores(scores, variant)) for title, variant in ATTRIBUTIONS.items()]
     contradictory = contradictions(scores)
     scores = [score for score in scores if score.metric not in NAMES]

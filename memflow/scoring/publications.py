@@ -88,6 +88,7 @@ def _differs(row: PublishedScore, last: PublishedScore) -> bool:
 
 
 def _removed(row: PublishedScore, number: int, publication: Publication) -> PublishedScore:
+    """Return the row that records that a score is no longer on the leaderboard."""
     return replace(
         row,
         value=None,

@@ -41,7 +41,7 @@ def is_faulty(assistant: str, health: Mapping[str, AssistantHealth]) -> bool:
 
 
 def with_health(scores: Iterable[Score], health: Mapping[str, AssistantHealth]) -> list[Score]:
-    """Return the scores of a domain with the health of their assistants; those of faulty ones without any value.
+    """Return the scores of a domain with the health of their assistants. Scores of faulty assistants have no value.
 
     A withheld score covers nothing: its `n`, episodes and coverage are 0.
     """

@@ -88,22 +88,6 @@ class Library:
             )
         return self._there(dataset)
 
-    def searched(self, dataset: Dataset | str) -> dict[str, bool]:
-        """Return the expected paths and patterns, including alternatives, each with whether a file exists."""
-        held = named(dataset, self.known) if isinstance(dataset, str) else dataset
-        if held.ships:
-            root = Path(str(files(held.package)))
-            return {str(root / name): (root / name).is_file() for name in held.files}
-        names = [
-            each for name in (*held.files, *held.optional) for each in (name, *held.instead.get(name, ()))
-        ]
-        return {
-            str(
-                Path(name).expanduser() if self.folder is None else self.folder / Path(name).expanduser()
-            ): bool(self._matching(name))
-            for name in names
-        }
-
     def sums(self, dataset: Dataset | str) -> dict[str, str]:
         """Return the SHA-256 of each existing file of a data set by name."""
         return {name: self._sum(path) for name, path in self._there(self.dataset(dataset)).items()}

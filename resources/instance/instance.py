@@ -34,6 +34,8 @@ NO_COMPUTE_LOGS = {
     }
 }
 """The CLI does not capture standard streams, which would take four processes per run."""
+EXTRAS = {"dagster_ray": "ray", "dagster_k8s": "kubernetes"}
+"""The launchers that a dagster.yaml may name, and the extras that install them."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +49,8 @@ class OpenInstance:
 def dagster_home(home: Path) -> Path:
     """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
 
-    Raises BadSettings if dagster.yaml names a module of memflow that this version does not have.
+    Raises BadSettings if dagster.yaml names a module that this version of memflow does not have, or that of an extra
+    which is not installed.
     """
     folder = instance_folder(home)
     folder.mkdir(parents=True, exist_ok=True)
@@ -59,15 +62,18 @@ def dagster_home(home: Path) -> Path:
         )
         new.replace(settings)
     elif missing := _missing_modules(settings):
+        names = f"{settings} names {', '.join(missing)}, which "
+        if extras := [EXTRAS[name] for name in missing if name in EXTRAS]:
+            raise BadSettings(f"{names}is not installed. Install memflow-bench[{','.join(extras)}].")
         raise BadSettings(
-            f"{settings} names {', '.join(missing)}, which this version of memflow does not have. Move the file away "
-            "and rerun: memflow writes a new one. For PostgreSQL, copy resources/instance/deployment.yaml instead."
+            f"{names}this version of memflow does not have. Move the file away and rerun: memflow writes a new one. "
+            "For PostgreSQL, copy resources/instance/deployment.yaml instead."
         )
     return folder
 
 
 def _missing_modules(settings: Path) -> list[str]:
-    """Return the modules of memflow that a dagster.yaml names and that do not exist.
+    """Return the modules of memflow and of its extras that a dagster.yaml names and that do not exist.
 
     resources.instance is the former name of memflow.resources.instance. In a clone it could be imported by chance.
     """
@@ -79,7 +85,8 @@ def _missing_modules(settings: Path) -> list[str]:
     return [
         name
         for name in modules
-        if name.startswith("resources.instance.") or (name.startswith("memflow.") and not _exists(name))
+        if name.startswith("resources.instance.")
+        or ((name.startswith("memflow.") or name in EXTRAS) and not _exists(name))
     ]
 
 

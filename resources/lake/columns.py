@@ -56,7 +56,7 @@ def schema(table: str) -> pa.Schema:
 
 @cache
 def declared_columns() -> str:
-    """Return a hash of the columns of all tables, for caches of what was read under them."""
+    """Return a hash of the columns of all tables, by which caches of rows become outdated."""
     return digest([[table, str(schema(table))] for table in TABLES])
 
 

@@ -42,7 +42,7 @@ class CapabilityChecks:
 
     @check("Return all items, or declare export: none.", after=WRITTEN)
     async def export(self) -> str:
-        """Compare an export with what was written."""
+        """Compare the items of an export with the written messages."""
         if self.server.can.export == "none":
             raise CheckSkipped("not declared: entries are known when a read returns them")
         space = await self.server.two_secrets("export")

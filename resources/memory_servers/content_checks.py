@@ -91,7 +91,7 @@ class ContentChecks:
 
     @check("Store texts as they are, or declare it in `design` (merges).", after=(*WRITTEN, "complete"))
     async def unchanged(self) -> str:
-        """Compare texts with what was written."""
+        """Compare the texts of the items with those of the written messages."""
         if self.played.design.merges:
             raise CheckSkipped("the memory declares that it merges: its texts are its own")
         items = await self.played.known_items()

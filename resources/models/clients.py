@@ -204,7 +204,7 @@ class Clients:
         of_command = name.startswith(COMMAND_LINE)
         chat = OpenAIChat(
             url=url,
-            model=model.served_as,
+            model=model.model,
             fingerprint=model.fingerprint(),
             sampling=model.sampling(),
             budget=self.budget,

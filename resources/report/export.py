@@ -12,7 +12,6 @@ from typing import Any, Protocol
 
 from memflow.fingerprint import digest
 from memflow.records import Probe
-from memflow.resources.files.local_files import replace_file
 from memflow.resources.report import costs, domain, episodes, page, results, runs, scores, site, verdicts
 from memflow.resources.report.folder import SITE, ReportFolder
 from memflow.resources.report.names import data_name
@@ -90,16 +89,6 @@ def export_report(source: ReportSource, folder: Path) -> Report:
         version,
         content["warnings"],
     )
-
-
-def write_single_file(source_folder: Path, file: Path) -> int:
-    """Write a report's folder as one HTML file. Return its bytes."""
-    target = ReportFolder(source_folder)
-    names = [*target.former_names, SITE]
-    content = page.single_page(site.TITLE, (target.path(name).read_bytes() for name in names))
-    file.parent.mkdir(parents=True, exist_ok=True)
-    replace_file(file, lambda written: written.write(content))
-    return len(content)
 
 
 def _put_domain(

@@ -1,4 +1,4 @@
-"""The page of a report: index.html, and the single file that contains the front end and all data.
+"""The page of a report, index.html.
 
 The front end is built from app/src and committed in app/dist; nothing is built or downloaded here.
 """
@@ -7,7 +7,6 @@ import base64
 import hashlib
 import html
 import re
-from collections.abc import Iterable
 from importlib.resources import files
 
 ROBOTS = b"User-agent: *\nDisallow: /\n"
@@ -28,19 +27,6 @@ def index_page(title: str) -> bytes:
     head = '<link rel="stylesheet" href="app.css">'
     scripts = '<script src="app.js"></script>\n<script src="data/site.js"></script>'
     return _page(title, f"{POLICY}; {FROM_FILES}", head, scripts)
-
-
-def single_page(title: str, scripts: Iterable[bytes]) -> bytes:
-    """Return a page with the front end and the given data files, of which `site` is the last, inline.
-
-    Only these scripts may run: the page's policy has their hashes.
-    """
-    app = _inline(bundle("app.js").decode("utf-8"))
-    data = "\n" + b"".join(scripts).decode("ascii")
-    style = bundle("app.css").decode("utf-8").replace("</", "<\\/")
-    hashes = " ".join(f"'sha256-{_sha256(each)}'" for each in (app, data))
-    policy = f"{POLICY}; script-src {hashes}; style-src 'unsafe-inline'"
-    return _page(title, policy, f"<style>{style}</style>", f"<script>{app}</script>\n<script>{data}</script>")
 
 
 def _page(title: str, policy: str, head: str, scripts: str) -> bytes:

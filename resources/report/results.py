@@ -28,7 +28,7 @@ class PromptContents:
         self._numbers: dict[str, int] = {}
 
     def number(self, content: str) -> int:
-        """Return the number of a content; a very long one is stored as [beginning, omitted characters, end]."""
+        """Return the number under which a text is stored: a very long one as [start, omitted characters, end]."""
         number = self._numbers.get(content)
         if number is None:
             number = self._numbers[content] = len(self.contents)

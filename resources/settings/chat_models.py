@@ -1,7 +1,6 @@
 """The section [models.NAME]: a chat model, its servers, sampling, limits and prices."""
 
 import re
-from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -72,10 +71,6 @@ class Model(StrictModel):
     price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens; unknown unless set.")
     executable: str = Field("vllm", description="For kind vllm: the `vllm` program of its own environment.")
     arguments: tuple[str, ...] = Field((), description="For kind vllm: further arguments of `vllm serve`.")
-    adapter: str = Field(
-        "",
-        description="For kind vllm: the folder of an adapter of `model`; `revision` is in its manifest.json.",
-    )
     gpus: Devices = Field(
         "", description='For kind vllm: the devices, such as "0,1" (CUDA_VISIBLE_DEVICES); by default all.'
     )
@@ -138,15 +133,6 @@ class Model(StrictModel):
     def _has_an_address(self) -> "Model":
         if self.kind == "endpoint" and not self.url:
             raise ValueError(f'the model {self.model} has kind = "endpoint" but no url. Set `url`.')
-        if self.adapter and self.kind != "vllm":
-            raise ValueError(
-                f'the model {self.model} has an adapter but not kind = "vllm". Set kind = "vllm".'
-            )
-        if self.adapter and not self.revision:
-            raise ValueError(
-                f"the adapter {self.adapter} has no `revision`. Copy the revision from the adapter's "
-                "manifest.json."
-            )
         if wrong := self._contradiction():
             raise ValueError(f"the model {self.model} {wrong}")
         return self
@@ -159,7 +145,7 @@ class Model(StrictModel):
                 f'has `{names[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.' if names else None
             )
         if self.url:
-            names += [name for name in ("arguments", "adapter") if name in self.model_fields_set]
+            names += [name for name in ("arguments",) if name in self.model_fields_set]
             started = [name for name in names if name not in OF_ANY_SERVER]
             return (
                 f"has an address and `{started[0]}`: the server at an address runs already, and memflow starts none. "
@@ -180,22 +166,17 @@ class Model(StrictModel):
         """Whether the price of requests is known: it is set, also as 0, or no model answers."""
         return self.kind == "scripted" or bool({"price_in", "price_out"} & self.model_fields_set)
 
-    @property
-    def served_as(self) -> str:
-        """The model name in requests; for an adapter, the name of its folder."""
-        return Path(self.adapter).name if self.adapter else self.model
-
     def has_weights_of(self, other: "Model") -> bool:
         """Return whether two models have the same weights, regardless of their sampling and addresses."""
         scripted = "scripted" in (self.kind, other.kind)
-        return not scripted and (self.served_as, self.revision) == (other.served_as, other.revision)
+        return not scripted and (self.model, self.revision) == (other.model, other.revision)
 
     def fingerprint(self) -> str:
         """Return the content hash of name, revision, sampling and profile, which determine the model's answers.
 
         The default profile adds nothing, and neither do the settings of a started server that determine only its speed.
         """
-        parts = (self.kind == "scripted", self.served_as, self.revision, self.sampling())
+        parts = (self.kind == "scripted", self.model, self.revision, self.sampling())
         profile = self.profile.digest()
         weights = {"dtype": self.dtype, "quantization": self.quantization}
         added = [part for part in (profile, {name: form for name, form in weights.items() if form}) if part]

@@ -17,7 +17,7 @@ from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.own_sections import OwnDataset, OwnDomain, OwnMemory
 from memflow.resources.settings.paths import SettingsFileSource
 from memflow.resources.settings.roles import Bounds, Roles
-from memflow.resources.settings.sections import BudgetLimits, Embedder, Encoder, History, Training
+from memflow.resources.settings.sections import BudgetLimits, Embedder, Encoder, History
 from memflow.resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
 from memflow.suggestions import unknown_name
 
@@ -64,7 +64,6 @@ class SettingsFields(BaseSettings):
     bounds: Bounds = Bounds()
     budget: BudgetLimits = BudgetLimits()
     embedder: Embedder = Embedder()
-    training: Training = Training()
     history: History = History()
     encoder: dict[Literal["en", "zh"], Encoder] = Field(
         default_factory=dict, description="BERTScore's model by language; without one BERTScore has no value."

@@ -55,7 +55,7 @@ def usable_prompts(settings: Settings) -> Replacements:
         file, what, fix = problems[0]
         more = f" There are {len(problems) - 1} more problems." if problems[1:] else ""
         raise BadSettings(
-            f"the prompt file {file} cannot be used: {what}. {fix}.{more} `memflow prompts check` lists all."
+            f"the prompt file {file} cannot be used: {what}. {fix}.{more} `memflow doctor` lists all."
         )
     return {name: file for name, file in files.items() if file.text != catalog[name].text}
 

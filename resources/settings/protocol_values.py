@@ -116,7 +116,7 @@ class _Reader:
             case MemoryParameter(memory=memory, name=name):
                 value = self.memory.values.get(name) if self.memory.system.name == memory else None
             case RoleModel(role=role):
-                value = ", ".join(model.served_as for model in self._models(role))
+                value = ", ".join(model.model for model in self._models(role))
             case EmbeddingModel():
                 value = self.settings.embedder.name if self.memory.system.needs_embedder else None
             case PromptText(prompts=stems):

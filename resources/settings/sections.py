@@ -1,4 +1,4 @@
-"""The small sections of memflow.toml: embedder, budget, history, training, encoders."""
+"""The small sections of memflow.toml: embedder, budget, history, encoders."""
 
 from pathlib import Path
 from typing import Literal
@@ -71,12 +71,6 @@ class History(StrictModel):
     gigabytes: float = Field(
         5, ge=0, le=1_000_000, description="Remove the oldest replaced rows beyond this size, in gigabytes."
     )
-
-
-class Training(StrictModel):
-    """The environment that trains adapters (`memflow finetune`)."""
-
-    python: str = Field("", description="The Python of an environment with memflow's extra `sft`.")
 
 
 class Encoder(StrictModel):

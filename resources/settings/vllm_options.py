@@ -10,14 +10,13 @@ FLAGS = {
     "dtype": ("--dtype",),
     "quantization": ("--quantization", "-q"),
     "prefix_caching": ("--enable-prefix-caching", "--no-enable-prefix-caching"),
-    "adapter": ("--lora-modules", "--max-lora-rank"),
 }
 """The settings of a model, and the arguments that do the same."""
 OWN = ("--host", "--port", "--uds", "--served-model-name", "--model")
 """Arguments that memflow sets, or that change the name of the model in requests."""
 SECRETS = {"--api-key": "VLLM_API_KEY", "--hf-token": "HF_TOKEN"}
 """Arguments with a secret, and the environment variables that vLLM reads instead."""
-NEW = ("gpus", *(name for name in FLAGS if name != "adapter"), "startup")
+NEW = ("gpus", *FLAGS, "startup")
 """The settings that belong to kind vllm, and are rejected for others."""
 OF_ANY_SERVER = ("dtype", "quantization")
 """Those of NEW that a server which memflow does not start may have too."""

@@ -5,7 +5,6 @@ from pathlib import Path
 
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.vllm_options import FLAGS, option_names
-from memflow.resources.training.adapter import Manifest, load_adapter
 
 DEFAULTS = (
     # The default xgrammar allows control characters in bounded strings, and a model may repeat whitespace between JSON
@@ -14,29 +13,13 @@ DEFAULTS = (
     '{"backend":"guidance","disable_any_whitespace":true}',
     "--enable-prompt-tokens-details",
 )
-RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
-"""The values that vLLM accepts as the maximum rank of adapters."""
-
-
-def adapter_arguments(folder: Path, manifest: Manifest) -> list[str]:
-    """Return the arguments of `vllm serve` for an adapter. Requests select it by the name of its folder."""
-    rank = int(manifest.parameters["rank"])
-    most = next((supported for supported in RANKS if supported >= rank), rank)
-    module = f"{folder.name}={folder.absolute()}"
-    return ["--enable-lora", "--max-lora-rank", str(most), "--lora-modules", module]
 
 
 def serve_command(model: Model) -> list[str | None]:
-    """Return the words of `vllm serve` for a model; None stands for the port.
-
-    Raises BadSettings if the adapter cannot be read.
-    """
+    """Return the words of `vllm serve` for a model; None stands for the port."""
     words: list[str | None] = [*shlex.split(model.executable), "serve", model.model]
     words += ["--host", "127.0.0.1", "--port", None, *DEFAULTS]
-    if model.adapter:
-        folder = Path(model.adapter).expanduser()
-        words += adapter_arguments(folder, load_adapter(folder, model.revision))
-    elif model.revision and not (
+    if model.revision and not (
         "--revision" in option_names(model.arguments) or Path(model.model).expanduser().exists()
     ):
         words += ["--revision", model.revision]

@@ -80,6 +80,6 @@ class VllmServers:
             self._lease = hold_lease(self._home, self._given_up)
         variables = {"CUDA_VISIBLE_DEVICES": model.gpus} if model.gpus else {}
         server = StartedServer(
-            self._home, model.served_as, serve_command(model), variables, model.startup, self._given_up
+            self._home, model.model, serve_command(model), variables, model.startup, self._given_up
         )
         return server, server.attach()

@@ -123,7 +123,7 @@ class Whereabouts(Benchmark):
         return choice_verdicts(domain, probes, replies)
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        context, probes = MetricContext.of(domain, results), valid_probes(results)
+        context, probes = MetricContext.from_results(domain, results), valid_probes(results)
         return [
             probe_score(context, metric, probes, values) for metric, values in choice_values(results).items()
         ]

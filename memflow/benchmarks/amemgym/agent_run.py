@@ -77,7 +77,7 @@ class AgentRun:
                     configs[user.name] = AgentConfig.model_validate(config)
                 except ValidationError as error:
                     faults.append(f"user {user.name}: {CONFIG}: {first_error(error)}")
-            results = UserResults.of(files.periods(OVERALL), files.periods(DIAGNOSIS))
+            results = UserResults.from_files(files.periods(OVERALL), files.periods(DIAGNOSIS))
             faults += [f"user {user.name}: {fault}" for fault in results.faults]
             users[user.name] = results
         if not configs:

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from memflow.benchmarks.amemgym.states import exposed_values
-from memflow.benchmarks.amemgym.wording import written
+from memflow.benchmarks.amemgym.wording import json_lines
 from memflow.records import Probe, Reply, Turn
 
 
@@ -21,7 +21,7 @@ def make_evolution_feedback(
     Each question occurs once, with its answers by period in order.
     """
     if feedback == "questions":
-        return written({"questions": list(dict.fromkeys(probe.question for probe in probes))})
+        return json_lines({"questions": list(dict.fromkeys(probe.question for probe in probes))})
     complete = feedback == "complete"
     answers = {reply.probe_id: reply.parsed for reply in replies}
     questions: dict[str, dict[str, Any]] = {}
@@ -40,7 +40,7 @@ def make_evolution_feedback(
     feedback_content: dict[str, Any] = {"questions": [*questions.values()]}
     if complete:
         feedback_content["told"] = _revealed_values(probes, turns)
-    return written(feedback_content)
+    return json_lines(feedback_content)
 
 
 def _revealed_values(probes: Sequence[Probe], turns: Sequence[Turn]) -> dict[str, dict[str, str]]:

@@ -14,7 +14,7 @@ from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_o
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.states import History
-from memflow.benchmarks.amemgym.wording import number_options, prompt, written
+from memflow.benchmarks.amemgym.wording import json_lines, number_options, prompt
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
@@ -144,7 +144,7 @@ class OptionWriter:
             if recovered == index:
                 return text, None
             if refinement < self.config.refinements:
-                fields |= {"meant": written(variants[index]), "taken": written(variants[recovered])}
+                fields |= {"meant": json_lines(variants[index]), "taken": json_lines(variants[recovered])}
                 rewrite = await ask(self.simulator, writer, fields)
                 if rewrite.value is None:
                     return text, rewrite.reason

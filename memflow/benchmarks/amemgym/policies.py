@@ -27,7 +27,7 @@ NO_SCALE = "in some period the upper bound does not lie above chance, so there i
 
 
 @dataclass(frozen=True)
-class Answered:
+class AssistantAnswers:
     """The replies of one assistant in one domain, and the verdicts on them."""
 
     replies: Sequence[Reply]
@@ -50,11 +50,11 @@ class Side:
 
     domain: Domain
     probes: Sequence[Probe]
-    answered: Mapping[str, Answered]
+    answered: Mapping[str, AssistantAnswers]
 
 
 @dataclass(frozen=True)
-class Compared:
+class PolicyComparison:
     """The on-policy and off-policy score of one assistant under one metric, with the ranks.
 
     `rise` is the number of ranks gained off-policy; it is negative for a loss. `n` is the number of probes.
@@ -81,7 +81,7 @@ class Compared:
         }
 
 
-def compare(on: Side, off: Side) -> list[Compared]:
+def compare(on: Side, off: Side) -> list[PolicyComparison]:
     """Return a comparison for each metric and each assistant that was measured in both domains.
 
     Rows are sorted by on-policy score, best first, with the bounds last. Raises BadInput if users, probes, models or
@@ -97,6 +97,7 @@ def compare(on: Side, off: Side) -> list[Compared]:
 
 
 def _check_comparable(on: Side, off: Side) -> None:
+    """Raise BadInput if both domains differ in users, probes, models or prompts, or share no assistant."""
     for side, policy in ((on, "on"), (off, "off")):
         if parse_config(side.domain).policy != policy:
             raise BadInput(
@@ -150,7 +151,8 @@ def _short_digests(digests: set[str]) -> str:
     return ", ".join(sorted(digest[:8] for digest in digests))
 
 
-def _compare_assistant(on: Side, off: Side, assistant: str, metric: str) -> Compared:
+def _compare_assistant(on: Side, off: Side, assistant: str, metric: str) -> PolicyComparison:
+    """Return the comparison of one assistant over the probes that are scored in both domains."""
     choices = [probe for probe in on.probes if probe.kind == "choice"]
     _, separator, model = assistant.partition("@")
     value_maps: list[Mapping[str, float]] = []
@@ -175,10 +177,12 @@ def _compare_assistant(on: Side, off: Side, assistant: str, metric: str) -> Comp
             )
         if intervals.difference.value is None:
             intervals, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
-    return Compared(metric, assistant, *intervals, sample.n, sample.episodes, sample.coverage, reason=reason)
+    return PolicyComparison(
+        metric, assistant, *intervals, sample.n, sample.episodes, sample.coverage, reason=reason
+    )
 
 
-def _accuracies(results: Answered) -> dict[str, float]:
+def _accuracies(results: AssistantAnswers) -> dict[str, float]:
     return {
         row.probe_id: row.value
         for row in results.verdicts
@@ -200,7 +204,7 @@ def _counts(
     return PolicyCounts(*sums)
 
 
-def _add_ranks(rows: Sequence[Compared]) -> list[Compared]:
+def _add_ranks(rows: Sequence[PolicyComparison]) -> list[PolicyComparison]:
     """Return the rows with their ranks. Bounds get no rank."""
     systems = [row for row in rows if row.assistant.partition("@")[0] not in BOUNDS]
     on, off = (ranks([getattr(row, side).value for row in systems]) for side in ("on", "off"))

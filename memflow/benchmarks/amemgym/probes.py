@@ -13,7 +13,7 @@ from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.options import QuestionOptions, generated_options, published_options
 from memflow.benchmarks.amemgym.states import History, exposed_values, histories, selected_users
-from memflow.benchmarks.amemgym.wording import written
+from memflow.benchmarks.amemgym.wording import json_lines
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
@@ -120,8 +120,8 @@ class _ProbeBuilder:
         """Return the state probe of `variables`; its question lists all possible values."""
         return replace(
             self._probe(label, variables, reason),
-            question=written({name: self.history.schema[name] for name in variables}),
-            gold=written(self._values(variables)),
+            question=json_lines({name: self.history.schema[name] for name in variables}),
+            gold=json_lines(self._values(variables)),
         )
 
     def _probe(self, label: str, variables: Sequence[str], reason: str | None) -> Probe:
@@ -141,8 +141,8 @@ class _ProbeBuilder:
             options=[],
             variables=list(variables),
             gold="",
-            revealed=written(values),
-            previous=written(_previous_values(self.history, variables, self.period)),
+            revealed=json_lines(values),
+            previous=json_lines(_previous_values(self.history, variables, self.period)),
             evidence=list(dict.fromkeys(turn.message_id for turn in sources)),
             reason=reason or _unstated_reason(values, self.stated_by),
         )

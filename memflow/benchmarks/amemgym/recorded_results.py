@@ -121,7 +121,7 @@ class StateResult(_Result):
         return {value.info_type: value.answer_state for value in self.results}
 
     @property
-    def stated(self) -> dict[str, Any]:
+    def answers(self) -> dict[str, Any]:
         """The value of each variable that the model answered."""
         return {value.info_type: value.response_state for value in self.results}
 
@@ -140,7 +140,7 @@ class UserResults:
     faults: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, overall: Any, diagnosis: Any) -> "UserResults":
+    def from_files(cls, overall: Any, diagnosis: Any) -> "UserResults":
         """Return the valid results in the contents of both files. Pass None for a missing file."""
         faults: list[str] = []
         choices = dict(_valid(ChoiceResult, OVERALL, overall, faults))

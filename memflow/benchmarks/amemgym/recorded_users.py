@@ -49,7 +49,7 @@ def _rebuild(user: str, files: Mapping[str, Record], dialogues: Mapping[int, Rec
         file_fault = f"{invalid.source}, {invalid.reason}"
         return replace(record, reason=f"the user cannot be rebuilt: {file_fault}. Fix the files of the run.")
     contents = {name: json.loads(file.content)["periods"] for name, file in files.items()}
-    results = UserResults.of(contents.get(OVERALL), contents.get(DIAGNOSIS))
+    results = UserResults.from_files(contents.get(OVERALL), contents.get(DIAGNOSIS))
     try:
         content = _RebuiltUser(user, results, dialogues).content()
         PublishedUser.model_validate(content)

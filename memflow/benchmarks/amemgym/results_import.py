@@ -130,7 +130,7 @@ class _Answers:
             return replace(reply, reason="a recorded score contradicts the recorded value")
         if any(row.json_error for row in result.results):
             self.unparsed.add(probe.probe_id)
-        return replace(reply, parsed=json.dumps(result.stated, ensure_ascii=False))
+        return replace(reply, parsed=json.dumps(result.answers, ensure_ascii=False))
 
     def _missing_reply(self, probe: Probe) -> Reply:
         return self._empty_reply(probe, None, "the recorded run has no valid answer")

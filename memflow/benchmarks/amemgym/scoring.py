@@ -53,7 +53,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 def change_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return accuracy, chance level and failure rates for questions whose state has changed, and for all others."""
-    context = MetricContext.of(domain, results)
+    context = MetricContext.from_results(domain, results)
     choices = [probe for probe in results.probes if probe.kind == "choice"]
     values = {metric: _values(results.verdicts, metric) for metric in ("accuracy", *FAILURES.values())}
     values["random"] = chance_values(choices)
@@ -108,7 +108,7 @@ class _PeriodSlice:
         variant: str = "standard",
         reason: str | None = None,
     ) -> Score:
-        context = MetricContext.of(self.domain, self.results)
+        context = MetricContext.from_results(self.domain, self.results)
         return probe_score(
             context, metric, probes, values, slice_name=self.name, variant=variant, reason=reason
         )
@@ -132,7 +132,7 @@ class _PeriodSlice:
                 table[cell] += value
         rule = _per_user if variant == "per_user_ratio" else _pooled
         return estimate(
-            MetricContext.of(self.domain, self.results),
+            MetricContext.from_results(self.domain, self.results),
             "memory_score",
             Sample(len(probes), len(answered), len(users)),
             lambda: statistic_interval(rule(*sums), len(users), seed=self.domain.seed),
@@ -161,7 +161,9 @@ def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
 def _factual_recall(
     domain: Domain, results: AssistantResults, variant: str, claims: Sequence[Claim]
 ) -> list[Score]:
-    context = replace(MetricContext.of(domain, results), scripted=results.scripted or results.scripted_judge)
+    context = replace(
+        MetricContext.from_results(domain, results), scripted=results.scripted or results.scripted_judge
+    )
     slices = {"all": claims}
     for period in sorted({claim.checkpoint for claim in claims}):
         slices[f"period {period}"] = [claim for claim in claims if claim.checkpoint == period]
@@ -198,7 +200,7 @@ def cycle_scores(domain: Domain, results: AssistantResults, overall: Score) -> l
                 by_user[step.episode_id] = total + step.correct, count + step.answered
         scores.append(
             mean_score(
-                MetricContext.of(domain, results),
+                MetricContext.from_results(domain, results),
                 "accuracy",
                 [sums for sums in by_user.values() if sums[1]],
                 sum(step.asked for step in steps if step.cycle == cycle),

@@ -13,7 +13,7 @@ from memflow.benchmarks.amemgym.generation.personas import select_personas
 from memflow.benchmarks.amemgym.generation.states import generate_user
 from memflow.benchmarks.amemgym.off_policy import user_records
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.wording import written
+from memflow.benchmarks.amemgym.wording import json_lines
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import valid_records
@@ -65,12 +65,12 @@ class History:
     @cached_property
     def schema_text(self) -> str:
         """The schema for prompts. Sessions share it."""
-        return written(self.schema)
+        return json_lines(self.schema)
 
     @cached_property
     def period_texts(self) -> list[str]:
         """The states of each period for prompts. Sessions of a period share them."""
-        return [written(period) for period in self.periods]
+        return [json_lines(period) for period in self.periods]
 
     def end(self, period: int) -> str:
         """Return the last day of `period`."""
@@ -131,6 +131,7 @@ def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _published_states(domain: Domain, record: Record) -> States:
+    """Return the profile, the variables and the changes of a published user; of an invalid record, the reason."""
     if record.reason is not None:
         user_id = record.record_id
         return States(

@@ -16,7 +16,7 @@ from memflow.benchmarks.amemgym.config import TEXT_USERS_AT_ONCE, AMemGymConfig,
 from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.states import History, histories, selected_users
-from memflow.benchmarks.amemgym.wording import prompt, with_time, written
+from memflow.benchmarks.amemgym.wording import json_lines, prompt, with_time
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.asking import ask
@@ -102,7 +102,7 @@ def _turns(
             text=with_time(session.sent_at, session.text),
             sent_at=session.sent_at,
             follow_ups=config.rounds(period) - 1,
-            exposes=None if session.exposes is None else written(session.exposes),
+            exposes=None if session.exposes is None else json_lines(session.exposes),
             reason=session.reason,
         )
         for event, (period, session) in enumerate(numbered_sessions)
@@ -131,7 +131,7 @@ class _SessionWriter:
                 "profile": self.history.profile.profile,
                 "date": self.history.profile.start_date,
                 "schema": self.history.schema_text,
-                "state": written(state),
+                "state": json_lines(state),
             },
             check=lambda groups: groups.fault(state),
         )
@@ -169,7 +169,7 @@ class _SessionWriter:
                 "schema": self.history.schema_text,
                 "date": self.history.end(period),
                 "event": event,
-                "changes": written(
+                "changes": json_lines(
                     {name: {"from": old, "to": value} for name, (old, value) in changes.items()}
                 ),
             },
@@ -187,7 +187,7 @@ class _SessionWriter:
         reader = prompt("exposure", values_of(schema, optional=True), self.config.language)
         writer = prompt("utterance_again", language=self.config.language)
         for refinement in range(self.config.refinements + 1):
-            fields = {"text": text, "schema": written(schema)}
+            fields = {"text": text, "schema": json_lines(schema)}
             recovery = await ask(self.simulator, reader, fields)
             if recovery.value is None:
                 return DraftSession(text, exposes, reason=recovery.reason)
@@ -195,8 +195,8 @@ class _SessionWriter:
             if recovered == dict(exposes):
                 return DraftSession(text, exposes)
             if refinement < self.config.refinements:
-                recovered_values = written({name: recovered.get(name) for name in exposes})
-                fields |= {"meant": written(exposes), "understood": recovered_values}
+                recovered_values = json_lines({name: recovered.get(name) for name in exposes})
+                fields |= {"meant": json_lines(exposes), "understood": recovered_values}
                 rewrite = await ask(self.simulator, writer, fields)
                 if rewrite.value is None:
                     return DraftSession(text, exposes, reason=rewrite.reason)

@@ -54,7 +54,7 @@ def simulator_prompts() -> list[Prompt]:
     return [prompt(stem) for stem in SIMULATOR] + chinese
 
 
-def written(values: Any) -> str:
+def json_lines(values: Any) -> str:
     """Return values as JSON with one pair per line, for prompts and tables."""
     return json.dumps(values, ensure_ascii=False, indent=1)
 

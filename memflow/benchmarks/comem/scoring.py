@@ -22,7 +22,7 @@ UNKNOWING = "unknowing"
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant for every slice: accuracy, reference accuracies and unparsed replies."""
-    context, values = MetricContext.of(domain, results), choice_values(results)
+    context, values = MetricContext.from_results(domain, results), choice_values(results)
     values[GUESS] = _guesses(results.probes, values["accuracy"])
     return [
         score

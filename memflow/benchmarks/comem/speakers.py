@@ -69,7 +69,7 @@ def speaker_scores(
         if probe.probe_id in found and (share := by_chance(probe)) is not None
     }
     rates = {probe: found.get(probe, 0.0) for probe in answered}
-    context, scores = MetricContext.of(domain, results), []
+    context, scores = MetricContext.from_results(domain, results), []
     for name, probes in slices.items():
         asked = [probe for probe in probes if _right(probe)]
         scores.append(_error_score(context, OTHER_SPEAKER, name, asked, found, answered))

@@ -190,14 +190,14 @@ def _checked_mark(name: str, where: str, columns: Sequence[str]) -> str:
         raise _fault(name, where, f"no column tells what the rows are; add the column {marks}")
     fields = ROWS[kind].model_fields
     problems = [
-        FileProblem(name, where, f"{unknown_name('column', each, fields)}", field=each)
-        for each in columns
-        if each not in fields
+        FileProblem(name, where, f"{unknown_name('column', column, fields)}", field=column)
+        for column in columns
+        if column not in fields
     ]
     problems += [
-        FileProblem(name, where, f"the column {each!r} occurs twice; remove one", field=each)
-        for each in dict.fromkeys(columns)
-        if columns.count(each) > 1
+        FileProblem(name, where, f"the column {fromkey!r} occurs twice; remove one", field=fromkey)
+        for fromkey in dict.fromkeys(columns)
+        if columns.count(fromkey) > 1
     ]
     problems += [
         FileProblem(name, where, f"the table of {kind}s lacks the column `{each}`; add it", field=each)

@@ -37,12 +37,12 @@ class History:
             return self._place(fields.after, "after") + 1
         if fields.session is not None:
             if fields.session not in self._sessions:
-                known = [str(each) for each in self._sessions]
+                known = [str(session) for session in self._sessions]
                 raise InvalidQuestion("session", unknown("session", fields.session, known, "the dialogue"))
             return self._sessions[fields.session] + 1
         if fields.date is None:
             return len(self.messages)
-        if all(each.time is None for each in self.messages):
+        if all(message.time is None for message in self.messages):
             raise InvalidQuestion("date", "no message of the dialogue has a time; use `after` or `session`")
         found = bisect_right(self._starts, time_span(fields.date)[1])
         if not found:
@@ -63,7 +63,7 @@ class History:
     def time_at(self, visible: int) -> str | None:
         """Return the time of the last message before a question, or None without times."""
         times = (self.messages[place].time for place in range(visible - 1, -1, -1))
-        return next((each for each in times if each is not None), None)
+        return next((time for time in times if time is not None), None)
 
     def _place(self, name: str, of: str) -> int:
         if name not in self._places:

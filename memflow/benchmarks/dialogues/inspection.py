@@ -34,7 +34,7 @@ def inspect_files(paths: Sequence[Path]) -> InspectedFiles:
     dialogues, of_rows = join_rows("", rows)
     if not (problems or dialogues or of_rows):
         problems.append(FileProblem(str(files[0]), "the file", "there is no dialogue; add one"))
-    valid = [each for each in dialogues if each.reason is None]
+    valid = [dialogue for dialogue in dialogues if dialogue.reason is None]
     asked = [(each, question) for each in valid for question in each.questions if question.reason is None]
     counts = _counts(valid, [question for _, question in asked])
     metrics = Counter(metric_of(question, DialoguesConfig()) for _, question in asked).most_common()
@@ -69,9 +69,9 @@ def _counts(dialogues: Sequence[OwnDialogue], questions: Sequence[OwnQuestion]) 
     """Return the numbers of valid items."""
     return {
         "dialogues": len(dialogues),
-        "messages": sum(len(each.messages) for each in dialogues),
+        "messages": sum(len(dialogue.messages) for dialogue in dialogues),
         "questions": len(questions),
-        "choice": sum(bool(each.options) for each in questions),
+        "choice": sum(bool(question.options) for question in questions),
         "open": sum(not each.options for each in questions),
         "no answer": sum(each.abstain for each in questions),
         "with evidence": sum(bool(each.evidence) for each in questions),

@@ -27,8 +27,8 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         raise BadInput(f"data set {dataset.name}: {wrong.problems[0]}{more}. {ADVICE}.") from wrong
     _, problems = join_rows(dataset.name, rows)
     faults: dict[tuple[str, str], list[FileProblem]] = {}
-    for each in problems:
-        faults.setdefault((each.file, each.where), []).append(each)
+    for problem in problems:
+        faults.setdefault((problem.file, problem.where), []).append(problem)
 
     def raw_records(source: str) -> Iterator[RawRecord]:
         for row in rows:
@@ -57,14 +57,14 @@ def count_contents(records: Sequence[Record]) -> Contents:
     dialogues, problems = join_rows("", _rows(records))
     counts = {
         "dialogues": len(dialogues),
-        "messages": sum(len(each.messages) for each in dialogues),
+        "messages": sum(len(dialogue.messages) for dialogue in dialogues),
         "questions": sum(len(each.questions) for each in dialogues),
     }
     invalid = {(record.source, where_of(record)) for record in records if record.reason is not None}
     quarantined = [
-        (f"{each.file}, {each.place}", each.text)
-        for each in problems
-        if (each.file, each.where) not in invalid
+        (f"{problem.file}, {problem.place}", problem.text)
+        for problem in problems
+        if (problem.file, problem.where) not in invalid
     ]
     return Contents(counts, quarantined)
 

@@ -83,7 +83,7 @@ def _option(fields: QuestionFields) -> int:
     options = fields.options
     if not 2 <= len(options) <= MOST_OPTIONS:
         raise InvalidQuestion("options", f"there are {len(options)} options; give 2 to {MOST_OPTIONS}")
-    plain = [each.strip() for each in options]
+    plain = [option.strip() for option in options]
     if len(set(plain)) < len(plain):
         twice = next(each for each in plain if plain.count(each) > 1)
         raise InvalidQuestion("options", f"the option {twice[:60]!r} occurs twice; reword one of them")

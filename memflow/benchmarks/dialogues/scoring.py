@@ -16,7 +16,7 @@ from memflow.scoring.judges import parse_variant
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant for every slice. A metric without probes in a slice has no score there."""
-    context = MetricContext.of(domain, results)
+    context = MetricContext.from_results(domain, results)
     contexts = {ANSWER_SCORE.name: replace(context, scripted=context.scripted or results.scripted_judge)}
     values: dict[tuple[str, str], dict[str, float]] = {
         (name, "standard"): verdict_values(results, name) for name in (ANSWER_SCORE.name, UNPARSED)

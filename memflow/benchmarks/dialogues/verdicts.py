@@ -73,12 +73,12 @@ async def make_verdicts(
                 assistant,
                 probe,
                 probe.metric,
-                each.value,
-                each.reason,
-                variant=each.variant,
-                completion=each.completion,
+                value.value,
+                value.reason,
+                variant=value.variant,
+                completion=value.completion,
             )
-            for each in values
+            for value in values
         ]
         rows[probe.probe_id] += _false_abstention(domain, assistant, probe, given.get(probe.probe_id))
     return [
@@ -132,7 +132,7 @@ def computed(metric: str, answer: str, gold: OpenGold, language: str) -> float |
         return 1.0
     # A text without words scores 0 even beside itself.
     with_words = [each for each in gold.answers if overlap(each, each, spoken)]
-    return max((overlap(answer, each, spoken) for each in with_words), default=None)
+    return max((overlap(answer, word, spoken) for word in with_words), default=None)
 
 
 OVERLAPS: Mapping[str, Callable[[str, str, Literal["en", "zh"]], float]] = {

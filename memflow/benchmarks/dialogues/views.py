@@ -58,6 +58,5 @@ VIEWS = (
         "Show the answer score by type of question, of own dialogues.",
         show_types,
         (DOMAIN_OPTION, ASSISTANT_OPTION),
-        csv=True,
     ),
 )

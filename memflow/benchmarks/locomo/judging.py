@@ -75,7 +75,7 @@ class RepeatedJudge:
     scripted: bool
 
     @classmethod
-    def of(cls, chat: Chat, run: int) -> "RepeatedJudge":
+    def for_run(cls, chat: Chat, run: int) -> "RepeatedJudge":
         """Return the judge in a run, from 1."""
         sampling = replace(chat.sampling, seed=(chat.sampling.seed or 0) + run)
         return cls(chat, chat.fingerprint, sampling, chat.bound, chat.scripted)
@@ -94,7 +94,7 @@ async def judge_runs(
         "gold": contract.gold(probe),
         "answer": chosen_text(answer, probe.options),
     }
-    judges: list[Chat] = [judge, *(RepeatedJudge.of(judge, run) for run in range(1, runs))]
+    judges: list[Chat] = [judge, *(RepeatedJudge.for_run(judge, run) for run in range(1, runs))]
     return await asyncio.gather(*(_judge(contract, fields, run_judge) for run_judge in judges))
 
 

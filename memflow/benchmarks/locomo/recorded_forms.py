@@ -139,6 +139,7 @@ def _by_conversation(
 
 
 def _read_mem0_2026(data: Any, name: str, digest: str) -> RecordedAnswers | None:
+    """Return the answers in a file of Mem0's evaluation of 2026, of its largest cutoff; None for another form."""
     if not isinstance(data, dict) or not isinstance(data.get("evaluations"), list):
         return None
     rows = [row for row in data["evaluations"] if isinstance(row, dict)]

@@ -45,7 +45,7 @@ def import_results(reader: Reader, domain: Domain, path: Path) -> ImportedResult
     probes = [probe for probe in reader.rows("question.probes", domain.name) if probe.split == "test"]
     recorded = read_answers(path)
     name, model = (_NOT_IN_NAMES.sub("-", part) for part in (recorded.name, recorded.model))
-    matches = _Matches.of(domain, f"imported_{name}@{model}", probes, recorded)
+    matches = _Matches.from_answers(domain, f"imported_{name}@{model}", probes, recorded)
     if not matches.answers:
         raise BadInput(
             f"{path} has no answer to a question of {domain.name}. Use a domain of the conversations that the system "
@@ -75,7 +75,7 @@ class _Matches:
     faults: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(
+    def from_answers(
         cls, domain: Domain, assistant: str, probes: Sequence[Probe], recorded: RecordedAnswers
     ) -> "_Matches":
         episodes: dict[str, dict[str, list[Probe]]] = {}

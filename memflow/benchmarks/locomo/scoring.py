@@ -36,7 +36,11 @@ Values = Mapping[tuple[str, str], Mapping[str, float]]
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant for every metric, variant and slice."""
-    context, probes, values = MetricContext.of(domain, results), valid_probes(results), _values(results)
+    context, probes, values = (
+        MetricContext.from_results(domain, results),
+        valid_probes(results),
+        _values(results),
+    )
     return [
         *(
             probe_score(context, metric, members, values_by_probe, variant=variant, slice_name=name)

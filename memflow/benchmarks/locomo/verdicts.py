@@ -46,6 +46,7 @@ async def make_verdicts(
     judges = backends.judges or ({"": backends.judge} if backends.judge else {})
 
     async def values_of(probe: Probe) -> list[_Value]:
+        """Return the values of one probe under every contract, run and word metric."""
         reply = replies_by_probe.get(probe.probe_id)
         if (reason := missing_answer(probe, reply)) is not None:
             return _without_answer(contracts, config.judge_runs, reason)

@@ -40,7 +40,7 @@ def slices_of(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return all scores of an assistant."""
-    context = MetricContext.of(domain, results)
+    context = MetricContext.from_results(domain, results)
     values: dict[tuple[str, str], dict[str, float]] = {}
     asked: dict[tuple[str, str], set[str]] = {}
     for row in results.verdicts:

@@ -95,7 +95,6 @@ VIEWS = (
         "Show accuracy by question type, task-averaged, overall, and with and without abstention.",
         show_types,
         (DOMAIN_OPTION, ASSISTANT_OPTION),
-        csv=True,
     ),
 )
 IMPORTS = (

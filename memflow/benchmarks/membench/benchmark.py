@@ -56,7 +56,7 @@ class MemBench(Benchmark):
             found, probes = await generate_turns(domain, records, states, simulator), []
         else:
             trajectories = select_trajectories(domain, records)
-            found = [turn for each in trajectories for turn in turn_rows(domain.name, each)]
+            found = [turn for trajectory in trajectories for turn in turn_rows(domain.name, trajectory)]
             probes = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
         found = lengthen(domain, records, found, probes, states.entities)
         return checkpoint_per_step(found) if parameters_of(domain).protocol == CAPACITY else found
@@ -74,7 +74,7 @@ class MemBench(Benchmark):
             found = await generate_probes(domain, records, states, turns, simulator)
         else:
             trajectories = select_trajectories(domain, records)
-            found = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
+            found = [probe for trajectory in trajectories for probe in probe_rows(domain.name, trajectory)]
         every_step = parameters_of(domain).protocol == CAPACITY
         return probes_per_step(found, turns) if every_step else probes_at_end(found, turns)
 

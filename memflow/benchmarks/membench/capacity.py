@@ -75,7 +75,9 @@ def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     return [
         score
         for variant, tokens in _axes(probes).items()
-        for score in _curve_scores(_Curve(MetricContext.of(domain, results), variant, tokens, values), probes)
+        for score in _curve_scores(
+            _Curve(MetricContext.from_results(domain, results), variant, tokens, values), probes
+        )
     ]
 
 
@@ -103,7 +105,7 @@ def _axes(probes: Sequence[Probe]) -> dict[str, dict[str, int]]:
     """Return the token count of each probe, by score variant and probe id. Probes without a count are omitted."""
     return {
         "standard": {one.probe_id: one.since_tokens for one in probes if one.since_tokens is not None},
-        IN_ALL: {one.probe_id: one.said_tokens for one in probes if one.said_tokens is not None},
+        IN_ALL: {probe.probe_id: probe.said_tokens for probe in probes if probe.said_tokens is not None},
     }
 
 

@@ -29,7 +29,7 @@ def trajectory(record: Record) -> Trajectory:
 
 def count_contents(records: Sequence[Record]) -> Contents:
     """Return the numbers of trajectories, messages and questions; for other files, the number of records."""
-    trajectories = [trajectory(each) for each in records if each.record_id.startswith(SCENES)]
+    trajectories = [trajectory(record) for record in records if record.record_id.startswith(SCENES)]
     if not trajectories:
         return Contents({"records": len(records)})
     return Contents(

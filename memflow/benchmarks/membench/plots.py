@@ -50,16 +50,16 @@ def _chart(scores: Sequence[Score], axis: str, title: str) -> Chart | None:
 
 
 def _curve(name: str, scores: Sequence[Score]) -> Curve:
-    points = [Point(tokens_of(one), one.value or 0.0, one.low, one.high) for one in scores]
+    points = [Point(tokens_of(score), score.value or 0.0, score.low, score.high) for score in scores]
     return Curve(name, tuple(sorted(points, key=lambda point: point.at)), score_label(scores))
 
 
 def _knees_note(knees: Sequence[Score]) -> str:
     """Return a text that states the knee of each assistant's curve, and which assistants have no knee."""
     there = [
-        f"{one.assistant} at {one.value:,.0f} ({one.low:,.0f} to {one.high:,.0f})"
-        for one in knees
-        if one.value is not None and one.low is not None and one.high is not None
+        f"{knee.assistant} at {knee.value:,.0f} ({knee.low:,.0f} to {knee.high:,.0f})"
+        for knee in knees
+        if knee.value is not None and knee.low is not None and knee.high is not None
     ]
     none = [one.assistant for one in knees if one.value is None]
     said = [f"Knee: {', '.join(there)}"] if there else []

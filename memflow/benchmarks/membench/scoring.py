@@ -15,7 +15,7 @@ from memflow.scoring.estimate import MetricContext, choice_values, probe_score, 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant: accuracy, chance and unparsed replies for every slice."""
-    context, values = MetricContext.of(domain, results), choice_values(results)
+    context, values = MetricContext.from_results(domain, results), choice_values(results)
     return [
         probe_score(context, metric, probes, by_probe, slice_name=name)
         for name, probes in probe_slices(valid_probes(results)).items()

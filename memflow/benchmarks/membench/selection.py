@@ -14,7 +14,7 @@ from memflow.records import Record
 
 def select_trajectories(domain: Domain, records: Sequence[Record]) -> list[Trajectory]:
     """Return the trajectories of the records that `select_records` selects for a domain."""
-    return [trajectory(each) for each in select_records(domain, records)]
+    return [trajectory(record) for record in select_records(domain, records)]
 
 
 def select_records(domain: Domain, records: Sequence[Record]) -> list[Record]:

@@ -17,6 +17,7 @@ SPEC = BenchmarkSpec(
     implementation=f"{__name__}.benchmark:MemoryBench",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",
+    exports=f"{__name__}.views:EXPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     unit="test questions",
     demo="memorybench_demo",

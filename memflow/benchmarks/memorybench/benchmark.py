@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.capabilities import AdapterTraining, SimulatedFeedback
+from memflow.benchmarks.capabilities import SimulatedFeedback
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
@@ -20,7 +20,6 @@ from memflow.benchmarks.memorybench import (
     scoring,
     scripted,
     selection,
-    training,
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
@@ -35,7 +34,6 @@ from memflow.benchmarks.memorybench.scorers.verdicts import make_verdicts
 from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.benchmarks.memorybench.users import reactions
 from memflow.benchmarks.memorybench.users.scripted import HANDLERS as USING
-from memflow.benchmarks.training import Action, TrainingSet
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
@@ -48,14 +46,13 @@ from memflow.scoring.groups import Group
 from memflow.scoring.measures import Measure, VerdictValues
 
 
-class MemoryBench(Benchmark, SimulatedFeedback, AdapterTraining):
+class MemoryBench(Benchmark, SimulatedFeedback):
     """The implementation of MemoryBench's pipeline steps. MemoryBench's users have no structured states."""
 
     name = "memorybench"
     aggregates_in_sql = True
     independent_episodes = INDEPENDENT_CASES
     judged_metrics = JUDGED_METRICS
-    training_actions = ("like", "copy")
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return load.read(dataset, files)
@@ -149,11 +146,6 @@ class MemoryBench(Benchmark, SimulatedFeedback, AdapterTraining):
 
     def population(self, groups: Sequence[Group]) -> scoring.PooledScores:
         return scoring.population(groups)
-
-    def training_set(
-        self, feedback: Sequence[FeedbackRound], probes: Sequence[Probe], action: Action
-    ) -> TrainingSet:
-        return training.training(feedback, probes, action)
 
     def handlers(self) -> dict[str, Handler]:
         return {**scripted.handlers(), **USING, **JUDGING}

@@ -150,4 +150,4 @@ def dialogue_messages(rows: Sequence[FeedbackRound], step: int | None = None) ->
 
 def remembered_messages(rows: Sequence[FeedbackRound]) -> list[Message]:
     """Return the messages of an off-policy dialogue that a memory receives."""
-    return [one.message for one in dialogue_messages(rows) if one.reason is None]
+    return [message.message for message in dialogue_messages(rows) if message.reason is None]

@@ -50,13 +50,13 @@ def replier(chat: Chat) -> Replier:
 
 def rounds(domain: Domain, assistant: str, played: Iterable[PlayedEpisode]) -> list[PlayedRound]:
     """Return the feedback rounds of all dialogues. User actions are calibrated on all dialogues together."""
-    kept = [kept for episode in played for kept in episode.kept]
-    rows = [_row(row, assistant, each.step) for each in kept for row in each.rows]
-    return add_actions(domain, rows, [each.probe for each in kept])
+    dialogues = [record for episode in played for record in episode.records]
+    rows = [_row(row, assistant, dialogue.step) for dialogue in dialogues for row in dialogue.rows]
+    return add_actions(domain, rows, [dialogue.probe for dialogue in dialogues])
 
 
 def _row(row: FeedbackRound, assistant: str, step: int) -> PlayedRound:
-    values = {each.name: getattr(row, each.name) for each in fields(FeedbackRound)}
+    values = {field.name: getattr(row, field.name) for field in fields(FeedbackRound)}
     return PlayedRound(**values, assistant=assistant, checkpoint=step)
 
 

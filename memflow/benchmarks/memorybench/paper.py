@@ -156,7 +156,7 @@ def recomputed_cells(*, macro: bool = False) -> list[PublishedCell]:
     """
     found = []
     for partition, averages in published_scores().averages.items():
-        weights = [1 if macro else each.cases for each in averages.datasets.values()]
+        weights = [1 if macro else dataset.cases for dataset in averages.datasets.values()]
         for system in averages.systems:
             own = [cell for cell in dataset_cells(partition) if cell.system == system]
             means = (fmean((getattr(cell, scale) for cell in own), weights) for scale in SCALES)

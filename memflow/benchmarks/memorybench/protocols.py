@@ -60,7 +60,7 @@ def _at_step(probe: Probe, step: int) -> Probe:
 
 
 def _repeat(parameters: Parameters, probe: Probe) -> list[Probe]:
-    """Return the test probes of a training case. The evidence is in the corpus, or is the user's first critique."""
+    """Return the test probes of a training case. Their evidence is in the corpus, or else the user's first critique."""
     evidence = probe.evidence or [feedback_id(probe.probe_id, 2)]
     twin = replace(probe, split="test", evidence=evidence)
     if parameters.protocol == "training":

@@ -46,7 +46,7 @@ def population_of(group: Group, populations: Sequence[Population]) -> Population
 
     Raises BadInput with the reason if there is none, such as another metric or variant, or the population's `refusal`.
     """
-    of_dataset = [each for each in populations if each.dataset == group.dataset]
+    of_dataset = [population for population in populations if population.dataset == group.dataset]
     own = next(
         (each for each in of_dataset if (each.metric, each.variant) == (group.metric, group.variant)), None
     )

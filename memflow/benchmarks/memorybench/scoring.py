@@ -45,7 +45,7 @@ class PooledScores(NamedTuple):
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of each metric and variant, then min-max and z scores."""
-    context, own = MetricContext.of(domain, results), list(results.groups)
+    context, own = MetricContext.from_results(domain, results), list(results.groups)
     found = []
     for metric, variant in dict.fromkeys((group.metric, group.variant) for group in own):
         members = [group for group in own if (group.metric, group.variant) == (metric, variant)]

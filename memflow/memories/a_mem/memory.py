@@ -41,7 +41,7 @@ class Note:
     evolved_by: str | None = None
 
     @classmethod
-    def of(cls, item: Item) -> "Note":
+    def from_entry(cls, item: Item) -> "Note":
         """Return the note that an entry stores in its `meta`."""
         return cls(**item.meta)
 
@@ -51,7 +51,7 @@ class Note:
         return asdict(self)
 
     @property
-    def embedded(self) -> str:
+    def embedding_text(self) -> str:
         """The text of the note that is embedded: content, keywords, tags and context, without the time (equation 3)."""
         description = (", ".join(self.keywords), ", ".join(self.tags), self.context)
         return "\n".join(text for text in (self.content, *description) if text)
@@ -63,9 +63,11 @@ class Note:
         lines = [f"{name}: {part}" for name, part in parts.items() if part]
         return "\n".join([with_date(self.content, self.time), *lines])
 
-    def described(self, new: Described | Evolved) -> "Note":
+    def with_description(self, description: Described | Evolved) -> "Note":
         """Return a copy of the note with new keywords, context and tags."""
-        return replace(self, keywords=new.keywords, context=new.context, tags=new.tags)
+        return replace(
+            self, keywords=description.keywords, context=description.context, tags=description.tags
+        )
 
 
 class NoteLinks:
@@ -127,10 +129,10 @@ class AMem(ModelWrittenMemory):
             for note, source_ids in zip(notes, sources, strict=True)
         )
         notes = [
-            note.described(described) if described else note
+            note.with_description(described) if described else note
             for note, described in zip(notes, answers, strict=True)
         ]
-        vectors = await self.embed([note.embedded for note in notes])
+        vectors = await self.embed([note.embedding_text for note in notes])
         for note, source, vector in zip(notes, sources, vectors, strict=True):
             await self._connect(note, source, vector)
 
@@ -175,7 +177,9 @@ class AMem(ModelWrittenMemory):
             changed_notes = _evolve(near, decision.evolved, source[0])
             retagged = [linked_note] if linked_note.tags != note.tags else []
             # One request embeds the changed neighbors and the new note, if its tags changed.
-            vectors = await self.embed([changed.embedded for changed in (*changed_notes.values(), *retagged)])
+            vectors = await self.embed(
+                [changed.embedding_text for changed in (*changed_notes.values(), *retagged)]
+            )
             for (index, changed), new_vector in zip(changed_notes.items(), vectors, strict=False):
                 self.store.revise(near[index], text=changed.text, vector=new_vector, meta=changed.meta)
             note, vector = linked_note, vectors[-1] if retagged else vector
@@ -191,10 +195,10 @@ class AMem(ModelWrittenMemory):
 
 def _evolve(neighbors: Sequence[Item], changes: Sequence[Evolved], message_id: str) -> dict[int, Note]:
     """Return the changed versions of similar notes, by position in `neighbors`, without notes that did not change."""
-    versions = {
-        change.note - 1: replace(Note.of(neighbors[change.note - 1]).described(change), evolved_by=message_id)
-        for change in changes
-    }
+    versions = {}
+    for change in changes:
+        note = Note.from_entry(neighbors[change.note - 1]).with_description(change)
+        versions[change.note - 1] = replace(note, evolved_by=message_id)
     return {index: version for index, version in versions.items() if version.text != neighbors[index].text}
 
 

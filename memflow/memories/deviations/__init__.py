@@ -11,7 +11,7 @@ import yaml
 
 
 def deviations_of(system: str, needs_chat: bool) -> list[dict[str, str]]:
-    """Return the points of a memory system: `topic`, `published` (paper or published code) and `memflow`."""
+    """Return the points in which a memory system differs: `topic`, `published` (paper or code) and `memflow`."""
     names = {system, "all"} if needs_chat else {system}
     return [point for group in _groups() if names & {*group["memories"]} for point in group["points"]]
 

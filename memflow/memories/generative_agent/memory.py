@@ -177,6 +177,7 @@ class GenerativeAgent(ModelWrittenMemory):
         return sum(item.meta.get("importance", 0) for item in observations if item.order > last_order)
 
     async def _reflect(self) -> None:
+        """Ask for questions about the newest entries, and store the insights that answer them."""
         newest_first = self.store.live(OBSERVATION, REFLECTION)[::-1][: self.recent]
         recent = first_within(newest_first, SHOWN)[::-1]
         fields = {"memories": join_texts(recent), "count": self.questions}

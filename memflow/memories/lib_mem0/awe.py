@@ -42,7 +42,7 @@ class LibAwe(LibMem0):
         for at in range(0, len(leaving), self.freq):
             batch = leaving[at : at + self.freq]
             sources = [source for message in batch for source in message.item.sources]
-            await self.add([_labeled(message) for message in batch], sources, batch[-1].date)
+            await self.add([_label(message) for message in batch], sources, batch[-1].date)
         retire_messages(self.store, leaving, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
@@ -50,7 +50,7 @@ class LibAwe(LibMem0):
         return with_buffer(await super().read(query, frozen), stored_messages(self.store, BUFFER))
 
 
-def _labeled(message: StoredMessage) -> dict[str, str]:
+def _label(message: StoredMessage) -> dict[str, str]:
     """Return a message in the format of the package, with a role label in the text and without its date."""
     role = "assistant" if message.item.role == "assistant" else "user"
     return {"role": role, "content": LABELS[role] + message.item.text.removeprefix(f"{role}: ")}

@@ -78,6 +78,7 @@ class Bridge:
 
     async def _answer(self, messages: Sequence[Mapping[str, str]]) -> str:
         # The package sends its extraction with a system message, and its update without.
+        """Return the model's answer as the package expects it, without its invalid items."""
         is_extraction = messages[0]["role"] == "system"
         request = ChatRequest(
             EXTRACT if is_extraction else UPDATE,

@@ -45,7 +45,8 @@ class FactMemory(ModelWrittenMemory):
     def new_facts(self, passage: Passage, answer: Facts | None) -> list[NewFact]:
         """Return the facts in the answer to an extraction request, with their source messages and dates."""
         return [
-            NewFact(fact.text, *passage.cited(fact.messages)) for fact in (answer.facts if answer else ())
+            NewFact(fact.text, *passage.resolve_citations(fact.messages))
+            for fact in (answer.facts if answer else ())
         ]
 
     def fact_update(self, facts: Sequence[NewFact], vectors: Mapping[str, Vector]) -> FactUpdate:
@@ -91,7 +92,7 @@ class FactMemory(ModelWrittenMemory):
         for step, request, answer in answered:
             # A request for a single fact is not repeated.
             if isinstance(step, FactUpdate) and request is not None and len(step.facts) > 1:
-                for fact in step.undecided(answer):
+                for fact in step.undecided_facts(answer):
                     all_vectors = await self._decide_alone(fact, all_vectors)
         return all_vectors
 

@@ -120,7 +120,12 @@ class Mem0Graph(Mem0):
 def _triplets(passage: Passage, entities: Entities, answer: Relations | None) -> list[Triplet]:
     names = [entity.name for entity in entities.entities]
     return [
-        Triplet(names[row.source - 1], row.relation, names[row.target - 1], *passage.cited(row.messages))
+        Triplet(
+            names[row.source - 1],
+            row.relation,
+            names[row.target - 1],
+            *passage.resolve_citations(row.messages),
+        )
         for row in (answer.relations if answer else ())
     ]
 

@@ -34,7 +34,7 @@ class Passage:
             "messages": number_lines(message.note() for message in self.said),
         }
 
-    def cited(self, numbers: Iterable[int]) -> tuple[tuple[str, ...], str | None]:
+    def resolve_citations(self, numbers: Iterable[int]) -> tuple[tuple[str, ...], str | None]:
         """Return the ids of the passage's messages with these numbers, in order, and the date of the last one."""
         messages = [self.said[number - 1] for number in sorted(set(numbers))]
         return tuple(source for message in messages for source in message.item.sources), messages[-1].date

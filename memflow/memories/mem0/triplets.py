@@ -52,9 +52,9 @@ class Triplet:
 class Graph:
     """The graph of a store's live entities and relations. Entities with a name cosine >= `same` share a node."""
 
-    def __init__(self, store: EntryStore, same: float) -> None:
+    def __init__(self, store: EntryStore, same_node: float) -> None:
         self.store = store
-        self.same = same
+        self.same = same_node
         self.entities = Dense(store, ENTITY)
         self.relations = Dense(store, RELATION)
 

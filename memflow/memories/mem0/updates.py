@@ -92,7 +92,7 @@ class FactUpdate:
             elif decision.operation == "DELETE":
                 self.store.retire(self.memories[decision.memory - 1].entry_id)
 
-    def undecided(self, answer: Decisions | None) -> list[NewFact]:
+    def undecided_facts(self, answer: Decisions | None) -> list[NewFact]:
         """Return the facts on which an answer contains no valid decision; all facts if the answer is unusable."""
         decided = {decision.fact for decision in answer.decisions} if answer else set()
         return [fact for number, fact in enumerate(self.facts, 1) if number not in decided]

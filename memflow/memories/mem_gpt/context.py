@@ -41,7 +41,7 @@ class Context:
     found: Sequence[Item] = ()
 
     @classmethod
-    def of(cls, store: EntryStore, size: int, found: Sequence[Item] = ()) -> "Context":
+    def from_store(cls, store: EntryStore, size: int, found: Sequence[Item] = ()) -> "Context":
         """Return the main context that consists of a store's current entries and the search results `found`."""
         working = sorted(store.live(WORKING), key=lambda item: [*SECTIONS].index(item.meta["section"]))
         return cls(working, store.live(SUMMARY), stored_messages(store, QUEUE), size, found)

@@ -104,7 +104,7 @@ class MemGpt(ModelWrittenMemory):
         return replace(self._context(items).recall(), failed=tuple(failed))
 
     def _context(self, items: Sequence[Item] = ()) -> Context:
-        return Context.of(self.store, int(self.working * self.budget), items)
+        return Context.from_store(self.store, int(self.working * self.budget), items)
 
     async def _save(self) -> None:
         """Let the model save important facts by function calls before messages are evicted."""

@@ -185,6 +185,7 @@ class MemoryOs(ModelWrittenMemory):
         self.heats.reset(segment, visits=self.reset == "length_and_visits")
 
     def _recall(self, pages: list[SearchHit], user: list[SearchHit], assistant: list[SearchHit]) -> Recall:
+        """Return the recall of the queue, the pages, the facts and the profiles for a query."""
         older_pages = sorted((hit.item for hit in pages), key=lambda page: page.order)
         lines: list[str] = []
         chains: dict[str, Item] = {}

@@ -221,6 +221,7 @@ class Memp(ModelWrittenMemory):
             )
 
     async def _reflect(self, trajectory: Trajectory, retrieved: Sequence[Item]) -> None:
+        """Ask for repaired versions of the procedures that failed, and store them."""
 
         def find_error(rewrite: Rewrite, accepted: Sequence[Rewrite]) -> str | None:
             if rewrite.number > len(retrieved):

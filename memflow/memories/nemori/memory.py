@@ -94,7 +94,7 @@ class Nemori(ModelWrittenMemory):
 
     async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
         """Return by message number the model's confidence of a new topic, from 0 to 1; empty without an answer."""
-        numbers = segments.undecided(len(new))
+        numbers = segments.possible_starts(len(new))
         if not numbers:
             return {}
         messages = [*segments.open, *new]

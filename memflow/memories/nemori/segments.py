@@ -18,7 +18,7 @@ class Segments:
     open: list[StoredMessage]
     closed: list[list[StoredMessage]] = field(default_factory=list)
 
-    def undecided(self, new_count: int) -> range:
+    def possible_starts(self, new_count: int) -> range:
         """Return the numbers of the `new_count` next messages that may start a segment; `open` begins with 1."""
         open_count = len(self.open)
         return range(max(open_count, self.shortest) + 1, open_count + new_count + 1)

@@ -90,7 +90,7 @@ class ScMemory(ModelWrittenMemory):
         activation: Activation = await self.ask_to_read("activate", fields)
         if not activation.needed:
             return flash
-        activated = await self._activated(query)
+        activated = await self._activate(query)
         remaining_budget = self.budget - flash.injected_tokens
         older_messages = recalled(self._summaries_of(activated), remaining_budget)
         fields_with_summaries = {**fields, "summaries": older_messages.notes or "(nothing)"}
@@ -108,7 +108,7 @@ class ScMemory(ModelWrittenMemory):
             dropped_tokens=older_messages.dropped_tokens + flash.dropped_tokens,
         )
 
-    async def _activated(self, query: str) -> list[Item]:
+    async def _activate(self, query: str) -> list[Item]:
         """Return the `k` messages of the stream with the highest recency + cosine, best first; ties by age."""
         vectors = await self.embed([query])
 

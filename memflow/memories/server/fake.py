@@ -41,7 +41,7 @@ class FakeServer:
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         """Add each message as an item."""
-        items = self.stored(space)
+        items = self.items_of(space)
         for message in messages:
             items.append(StoredItem(self.item_of(message, write, len(items)), write))
         return WriteAnswer(counts={"messages": len(messages)})
@@ -52,7 +52,7 @@ class FakeServer:
         """Return the `k` items that have most words of the query; equal ones in the order of their writes."""
         words = set(search_words(query))
         entries = [
-            stored_item for stored_item in self.stored(space) if as_of is None or stored_item.write <= as_of
+            stored_item for stored_item in self.items_of(space) if as_of is None or stored_item.write <= as_of
         ]
         scored = [
             (len(words & set(search_words(stored_item.item.text))), stored_item.item)
@@ -65,15 +65,15 @@ class FakeServer:
 
     async def export(self, space: str) -> ExportAnswer:
         """Return all items of a space."""
-        return ExportAnswer(items=tuple(stored_item.item for stored_item in self.stored(space)))
+        return ExportAnswer(items=tuple(stored_item.item for stored_item in self.items_of(space)))
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""
-        self.spaces[to] = list(self.stored(space))
+        self.spaces[to] = list(self.items_of(space))
 
     async def restore(self, space: str, items: Sequence[WireItem]) -> None:
         """Fill an empty space with items."""
-        if self.stored(space):
+        if self.items_of(space):
             raise ServerFailed(f"the space {space} is not empty, so it cannot be restored.")
         self.spaces[space] = [StoredItem(item.model_copy(update={"score": None}), 0) for item in items]
 
@@ -81,7 +81,7 @@ class FakeServer:
         """Delete a space."""
         self.spaces.pop(space, None)
 
-    def stored(self, space: str) -> list[StoredItem]:
+    def items_of(self, space: str) -> list[StoredItem]:
         """Return the items of a space. Raises ServerFailed if it does not exist."""
         if space not in self.spaces:
             raise ServerFailed(f"the space {space} does not exist. Reset it first.")

@@ -50,8 +50,8 @@ def _orders(items: Sequence[Item], mirror: Mirror) -> list[int]:
 class LikelyOrigins:
     """The messages that items without sources probably came from, by their texts and dates.
 
-    Only the order of notes uses them, so that a memory without sources presents its items like all others. They are no
-    evidence: nothing is attributed by them.
+    Only the order of notes uses them, so that a memory without sources presents its items like all others. They do
+    not count as evidence.
     """
 
     def __init__(self, messages: Sequence[SentMessage]) -> None:

@@ -59,7 +59,7 @@ class StateReader:
         """Return the answer of a space that `fill` fills. Reads that change nothing share the space of a `key`."""
         moment = f"@{len(self.writes)}"
         key = f"{self.episode_id} {key}"
-        async with self.session.filled(
+        async with self.session.filled_space(
             key, self.episode_id, moment, fill, self.capabilities.pure_reads
         ) as space:
             return await read_space(self.session.connection, space, query, k)

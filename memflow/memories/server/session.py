@@ -129,7 +129,7 @@ class ServerSession:
         self._wake()
 
     @asynccontextmanager
-    async def filled(
+    async def filled_space(
         self, key: str, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]], reuse: bool
     ) -> AsyncIterator[Space]:
         """Yield a space that `fill` fills. With `reuse`, later readers of the same `key` share it."""
@@ -153,6 +153,7 @@ class ServerSession:
             self._wake()
 
     async def _build(self, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]]) -> Space:
+        """Open a space and fill it. If all restored spaces are in use, wait until one is released."""
         while self._restored_count >= RESTORED:
             await self._evict_or_wait()
         self._restored_count += 1

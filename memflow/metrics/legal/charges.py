@@ -138,8 +138,8 @@ def parse_charges(names: str) -> list[str]:
 def convicted_charges(reasoning: str) -> frozenset[str]:
     """Return the charges that a court's reasoning affirms (构成盗窃罪), without the denied charges."""
     return frozenset(
-        one
+        charge
         for found in _FOUND.finditer(reasoning)
         if not _DENIED.search(found["before"])
-        for one in parse_charges(found["names"])
+        for charge in parse_charges(found["names"])
     )

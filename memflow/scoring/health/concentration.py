@@ -58,6 +58,7 @@ def find_splits(
 
 
 def _splits(name: str, values: Sequence[Any]) -> Iterator[tuple[str, str, Flags]]:
+    """Yield both labels and the mask of each split of a property: at thresholds of a number, or by value."""
     if "{}" in name:
         numbers = np.array([-1 if value is None else value for value in values])
         distinct = np.unique(numbers)

@@ -25,7 +25,7 @@ RANKED_AT_LEAST = 5
 
 @dataclass(frozen=True)
 class DomainMessages:
-    """Which episode said what, over all episodes of a domain: for content that ends up in another episode."""
+    """The episode of each message and text of a domain, to recognize content of one episode in another."""
 
     episodes: Mapping[str, str] = field(default_factory=dict)
     """By message id."""
@@ -131,6 +131,7 @@ def _entry(
     sequences: Mapping[str, int],
     domain_messages: DomainMessages,
 ) -> StoredEntry:
+    """Return an entry with its source messages, and whether they are of another episode or of the future."""
     sources = origins[item.entry_id]
     foreign = any(
         domain_messages.is_foreign(episode_id, domain_messages.episodes.get(source)) for source in sources
@@ -156,6 +157,7 @@ def _messages(
     all_items: Sequence[Item],
     global_kinds: frozenset[str],
 ) -> list[GivenMessage]:
+    """Return the messages of an episode, each with what the entries from it lack."""
     failed = {source for item in all_items if item.kind == FAILURE for source in item.sources}
     for item in all_items:
         if item.kind == WRITE and item.meta.get("failed"):
@@ -198,6 +200,7 @@ def _reads(
     replies: Mapping[str, Reply],
     attributions: Mapping[str, FailureAttribution],
 ) -> list[ProbeRead]:
+    """Return the reads of an episode's probes, without quarantined ones."""
     by_id = {item.entry_id: item for item in items}
     sequences = {line.message_id: line.sequence for line in messages}
     live: dict[int, Counter[str]] = {}
@@ -265,6 +268,7 @@ def is_failed_read(reply: Reply) -> bool:
 
 
 def _slope(query: str, items: Sequence[Item], words: dict[str, frozenset[str]]) -> float | None:
+    """Return how many more query words the first half of the items has than the second half, per item."""
     if len(items) < RANKED_AT_LEAST:
         return None
     query_words = frozenset(search_words(query))

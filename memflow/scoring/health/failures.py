@@ -101,7 +101,7 @@ def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, s
 
 
 def _has_evidence(episode: EpisodeObservation, read: ProbeRead) -> bool:
-    """Return whether evidence is stored, or was given, where a server does not export what it stored."""
+    """Return whether evidence is stored; for a server that does not export its items, whether it was sent."""
     if read.attribution is None:
         return False
     if episode.hides_items:
@@ -192,6 +192,7 @@ def _untestable_measurement(measure: str, failed: Flags, reason: str) -> Measure
 def _split_measurement(
     measure: str, state: State, units: str, success: str, split: Split, failed: Flags, ids: Sequence[str]
 ) -> Measurement:
+    """Return the measurement of the failures on one side of a split, and its comparison with the other side."""
     verb = "stored" if units == "messages" else "read with success"
     side, other_side = failed[split.side], failed[~split.side]
     statement = f"{units} {split.label}: {int((~side).sum())} of {len(side)} {success}"

@@ -31,7 +31,7 @@ REVERSED = 0.9
 
 
 def item_cap(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
-    """Measure the reads that return one number of items below what they asked for, although more entries were live."""
+    """Measure the reads that return a fixed number of items, fewer than requested, although more entries were live."""
     measure = "item_cap"
     if memory.k is None:
         return not_measurable(measure, "the memory has no parameter `k`")

@@ -57,8 +57,8 @@ class StoredEntry:
 class ProbeRead:
     """A read for a probe, `sequence` messages after the start of the episode.
 
-    `live` are the current entries by kind, `taken` the recalled ones. `slope` is how much more words of the query the
-    first half of the items has than the second half; None where their order shows nothing.
+    `live` counts the current entries by kind, `returned` the recalled ones. `slope` is how many more words of
+    the query the first half of the items has than the second half; None where their order shows nothing.
     """
 
     probe_id: str

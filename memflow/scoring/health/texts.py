@@ -22,7 +22,7 @@ REST = 0.8
 
 @dataclass(frozen=True, slots=True)
 class TextProperties:
-    """The length of a text and what it is written in. A Chinese character counts as a word."""
+    """The length of a text, and whether it has digits or another script. A Chinese character counts as a word."""
 
     words: int
     characters: int

@@ -6,23 +6,21 @@ import duckdb
 from memflow.assets import definitions as pipeline
 from memflow.resources.settings.settings import load
 
-BEST = """
-SELECT domain, assistant, value
-FROM score.leaderboard
-WHERE metric = 'accuracy' AND variant = 'standard' AND slice = 'all' AND memory NOT IN ('none', 'oracle')
-QUALIFY value = max(value) OVER (PARTITION BY domain)
-ORDER BY domain, assistant
-"""
+BOUNDS = ("none", "oracle")
+"""The memories between which every score lies."""
 
 
-@dg.asset(deps=[["score", "leaderboard"]], group_name="own", kinds={"duckdb"})
+@dg.asset(deps=[["score", "leaderboard"]], group_name="own", kinds={"duckdb", "pandas"})
 def best_memories() -> dg.MaterializeResult:
-    """The memories with the highest accuracy of each domain, without the bounds `none` and `oracle`."""
+    """The memories with the highest accuracy of each domain."""
     with duckdb.connect(load().home / "memflow.duckdb", read_only=True) as tables:
-        rows = tables.sql(BEST).fetchall()
-    lines = [f"* {domain}: {assistant} ({value:.3f})" for domain, assistant, value in rows]
+        scores = tables.table("score.leaderboard").df()
+    scores = scores.query("metric == 'accuracy' and variant == 'standard' and slice == 'all'")
+    scores = scores[~scores.memory.isin(BOUNDS)]
+    best = scores[scores.value == scores.groupby("domain").value.transform("max")]
+    lines = [f"* {row.domain}: {row.assistant} ({row.value:.3f})" for row in best.itertuples()]
     return dg.MaterializeResult(
-        metadata={"dagster/row_count": len(rows), "best": dg.MetadataValue.md("\n".join(lines))}
+        metadata={"dagster/row_count": len(best), "best": dg.MetadataValue.md("\n".join(lines))}
     )
 
 

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from annotation_files import write_annotations
 
-from memflow.annotation.annotations import Annotations, read_all, read_annotations, write_annotations
+from memflow.annotation.annotations import Annotations, read_all, read_annotations
 from memflow.annotation.sampling import Candidate, draw
 from memflow.annotation.sheet import (
     Header,

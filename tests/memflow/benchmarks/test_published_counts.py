@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from data_check import DataCheck, check_dataset
 
-from memflow.resources.data.data_check import DataCheck, check_dataset
 from memflow.resources.data.library import Library
 
 Counts = Mapping[str, int]

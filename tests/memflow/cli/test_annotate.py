@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from annotation_files import write_annotations
 
-from memflow.annotation.annotations import Annotations, write_annotations
+from memflow.annotation.annotations import Annotations
 from memflow.annotation.sheet import read_sheet
 from memflow.chat.scripted import LABEL
 

@@ -5,7 +5,6 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-import pytest
 from stub import stub_process
 
 from memflow.benchmarks import registry
@@ -34,36 +33,6 @@ def test_domains_command_lists_the_samples_of_each_domain(empty) -> None:
     samples = {row["domain"]: row["samples"] for row in empty.json("domains")}
     assert samples["amemgym_demo"] == ["amemgym_demo~1", "amemgym_demo~2"] and samples["comem_demo"] == []
     assert "Samples: amemgym_demo~1, amemgym_demo~2." in empty("domains").stdout
-
-
-def test_data_check_command_lists_quarantined_records_and_fails_on_unknown_faults(
-    empty, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    path = tmp_path / "lexeval" / "5_1.json"
-    path.parent.mkdir()
-    row = {"instruction": "i", "input": "q", "answer": "a"}
-    path.write_text(f"{json.dumps(row)}\n{json.dumps({**row, 'answer': None})}\n", encoding="utf-8")
-    monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path))
-    result = empty("data", "check", "lexeval_summarization", "comem_sample", "--format", "json")
-    assert result.exit_code == 1
-    found, sample = json.loads(result.stdout)
-    assert (found["state"], found["searched"]) == ("differs", [{"path": str(path), "found": True}])
-    [item] = found["quarantined"]
-    assert item["file"] == "lexeval/5_1.json" and item["reason"].startswith("line 2: at answer")
-    assert found["counts"] == {"questions": 2} and found["published_counts"] == {"questions": 1000}
-    assert sample["state"] == "valid" and not sample["quarantined"]
-    text = empty("data", "check", "lexeval_summarization").stdout
-    assert (
-        "1 quarantined" in text and "line 2: at answer" in text and "2 of 1,000 published questions" in text
-    )
-
-
-def test_data_check_command_succeeds_for_missing_files_and_for_bundled_data_sets(empty) -> None:
-    result = empty("data", "check", "--format", "json")
-    assert result.exit_code == 0
-    states = {row["dataset"]: row["state"] for row in json.loads(result.stdout)}
-    assert set(states) == set(registry.datasets())
-    assert states["memorybench_sample"] == "valid" and states["locomo"] == "missing"
 
 
 def test_init_command_writes_example_settings_and_overwrites_only_with_force(empty) -> None:

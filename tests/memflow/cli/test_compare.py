@@ -36,7 +36,6 @@ def test_csv_of_compare_has_one_row_per_metric_and_slice(measured) -> None:
         (["oracle", "non"], "Did you mean none"),
         (["oracle", "none", "--domain", "amemgym_dem"], "Did you mean amemgym_demo"),
         (["oracle", "none", "--metric", "accurac"], "Did you mean accuracy"),
-        (["oracle", "none", "--slice", "period 99"], "there is no slice"),
         (["oracle"], "at least two different operands"),
         (["oracle", "oracle"], "at least two different operands"),
         (["oracle", "none=yesterday"], "'yesterday' is no moment"),

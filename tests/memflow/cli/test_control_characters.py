@@ -81,4 +81,4 @@ def test_only_the_output_modules_of_the_command_line_use_unchecked_text() -> Non
         if "from rich.text" in path.read_text(encoding="utf-8")
         or "Console(" in path.read_text(encoding="utf-8")
     }
-    assert unchecked - {"output.py", "fitted_table.py", "progress.py"} == set()
+    assert unchecked - {"output.py", "tables.py", "progress.py"} == set()

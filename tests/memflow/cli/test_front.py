@@ -1,5 +1,7 @@
 """Help texts, exit codes and error messages common to all commands."""
 
+import re
+
 import pytest
 
 from memflow.cli import COMMANDS
@@ -7,7 +9,8 @@ from memflow.cli.front import _name_unused_settings
 
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
-    ("export", "transcript"),
+    *(("export", name) for name in ("transcript", "liked")),
+    *(("import", "results"), ("memories", "check"), ("ledger", "forget"), ("annotate", "sample")),
 )
 
 
@@ -19,6 +22,7 @@ def test_every_command_prints_help_with_usage(empty, command) -> None:
     result = empty(*command, "--help")
     assert result.exit_code == 0
     assert "Usage:" in result.stdout and len(result.stdout) > 200
+    assert not re.search("<(bool|int|float)", result.stdout)
 
 
 def test_main_help_lists_every_command(empty) -> None:

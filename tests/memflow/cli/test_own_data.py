@@ -92,18 +92,11 @@ def test_data_check_of_a_file_lists_every_problem_and_exits_with_1(empty, tmp_pa
         ("line 2", "question 1", "evidance"),
         ("line 2", "question 2", "gold"),
     ]
+    assert "there is no file or folder gone.jsonl" in empty.error("data", "check", "gone.jsonl")
     shown = empty("data", "check", "b.jsonl").stdout
     assert (
         "b.jsonl, line 2, question 1, evidance: there is no field 'evidance'. Did you mean evidence?" in shown
     )
-
-
-def test_data_check_names_a_missing_file_and_still_checks_data_sets(empty, tmp_path: Path) -> None:
-    assert "there is no file or folder gone.jsonl" in empty.error("data", "check", "gone.jsonl")
-    write(tmp_path / "a.jsonl", LINE)
-    assert "Check them in two commands" in empty.error("data", "check", "a.jsonl", "comem_sample")
-    assert empty("data", "check", "dialogues_sample").exit_code == 0
-    assert "no data set 'dialogues_sampel'" in empty.error("data", "check", "dialogues_sampel")
 
 
 def test_import_chats_writes_a_table_to_which_questions_can_be_added(empty, tmp_path: Path) -> None:

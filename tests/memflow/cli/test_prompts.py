@@ -1,5 +1,6 @@
-"""`memflow prompts`: list, export and check, and runs with replaced prompts."""
+"""`memflow prompts`: list and export, and runs with replaced prompts."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -41,7 +42,6 @@ def test_exported_prompts_are_valid_and_listed_as_replaced_only_after_an_edit(em
     )
     edited = tmp_path / "mine/awi/update.md"
     edited.write_text(edited.read_text().replace("# user\n", "# user\nChanged.\n"))
-    assert empty.json("prompts", "check", "mine") == {"usable": ["awi/evolve", "awi/update"], "problems": []}
     (tmp_path / "memflow.toml").write_text('prompts = "mine"\n')
     files = {row["name"]: row["replaced_by"] for row in empty.json("prompts", "list", "--of", "awi")}
     assert files == {"awi/evolve": None, "awi/update": "mine/awi/update.md"}
@@ -49,19 +49,17 @@ def test_exported_prompts_are_valid_and_listed_as_replaced_only_after_an_edit(em
     assert '"1 replaced"' in doctor
 
 
-def test_prompts_check_lists_every_problem_and_run_stops_before_any_step(empty, tmp_path: Path) -> None:
+def test_doctor_lists_every_problem_of_prompts_and_run_stops_before_any_step(empty, tmp_path: Path) -> None:
     empty("prompts", "export", "mine", "amemgym/choice", "awi/update")
     (tmp_path / "mine/awi/update.md").write_text("---\nname: awi/update\nfields: []\n---\n# user\nHello\n")
     (tmp_path / "mine/choice.md").write_text("")
-    checked = empty("prompts", "check", "mine")
-    assert checked.exit_code == 1 and "Usable files: 1. Problems: 3." in checked.stdout
     (tmp_path / "memflow.toml").write_text('prompts = "mine"\n')
-    assert empty("prompts", "check").exit_code == 1
-    said = empty.error("run", "--demo")
+    result = empty("doctor", "--format", "json")
+    faults = [row for row in json.loads(result.stdout) if row["what"].startswith("prompt ")]
+    assert result.exit_code == 1 and len(faults) == 3 and all(row["fix"] for row in faults)
+    reason = empty.error("run", "--demo")
     assert (
         "mine/awi/update.md cannot be used: its output is None. Set `output` to Facts. There are 2 more"
-        in said
+        in reason
     )
     assert not (tmp_path / "home").exists()
-    (tmp_path / "memflow.toml").write_text("")
-    assert "memflow.toml has no `prompts`" in empty.error("prompts", "check")

@@ -20,18 +20,6 @@ def test_report_is_written_below_the_home_by_default(measured) -> None:
     assert measured.json("report")["written"] == 0
 
 
-def test_single_file_is_one_page_without_a_folder(measured, tmp_path: Path) -> None:
-    file = tmp_path / "report.html"
-    written = measured.json("report", "--single-file", str(file), "--assistant", "full")
-    assert written["file"] == str(file) and written["bytes"] == file.stat().st_size
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
-
-
-def test_single_file_and_folder_together_are_rejected(measured, tmp_path: Path) -> None:
-    error = measured.error("report", str(tmp_path / "a"), "--single-file", str(tmp_path / "b.html"))
-    assert "--single-file cannot be combined with a folder" in error
-
-
 def test_example_is_written_without_a_lake(empty, tmp_path: Path) -> None:
     assert empty("report", "--example", str(tmp_path / "example")).exit_code == 0
     assert read_data(tmp_path / "example", "site")["scripted"] is True

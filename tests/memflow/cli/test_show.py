@@ -77,7 +77,7 @@ def test_show_leaderboard_shows_the_best_assistants_of_each_metric(empty) -> Non
 
 
 def test_show_leaderboard_rejects_unknown_metric_and_lists_available_metrics(measured) -> None:
-    assert "no metric 'beauty'. `memflow show metrics` lists all" in measured.error(
+    assert "no metric 'beauty' in the leaderboard" in measured.error(
         "show", "leaderboard", "--metric", "beauty"
     )
 

@@ -129,7 +129,9 @@ async def test_dialogues_of_a_checkpoint_read_the_same_memory_and_write_in_order
     )
     played = await play(Episode("d", events), memory, replier(), lambda: lived.append(1))
     assert memory.given == [["u/0"], ["d/1", "d/1+1"], ["d/2", "d/2+1"], ["d/3", "d/3+1"]]
-    assert played.kept == [(1, 1), (2, 1), (3, 5)], "the quick one must not see the slow one, nor the reverse"
+    assert played.records == [(1, 1), (2, 1), (3, 5)], (
+        "the quick one must not see the slow one, nor the reverse"
+    )
     assert [line.sequence for line in played.lines] == list(range(7))
     assert [line.event.checkpoint for line in played.lines] == [0, 1, 1, 1, 1, 2, 2]
     assert len(lived) == 4

@@ -1,5 +1,6 @@
 """Cleanup of Dagster's instance after a killed process."""
 
+import importlib.util
 import re
 import signal
 import socket
@@ -118,6 +119,17 @@ def test_settings_of_dagster_that_name_a_module_of_another_version_are_refused(
     text = settings.read_text(encoding="utf-8")
     settings.write_text(text.replace("memflow.resources.instance.event_log", module), encoding="utf-8")
     with pytest.raises(BadSettings, match=rf"names {re.escape(module)}, which .*Move the file away"):
+        dagster_home(tmp_path)
+
+
+@pytest.mark.parametrize(("module", "extra"), [("dagster_ray", "ray"), ("dagster_k8s", "kubernetes")])
+def test_settings_of_dagster_that_name_a_missing_extra_say_which_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, extra: str
+) -> None:
+    settings = dagster_home(tmp_path) / "dagster.yaml"
+    settings.write_text(yaml.safe_dump({"run_launcher": {"module": module, "class": "Launcher"}}))
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(BadSettings, match=rf"names {module}, .*Install memflow-bench\[{extra}\]"):
         dagster_home(tmp_path)
 
 

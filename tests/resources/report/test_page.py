@@ -1,18 +1,10 @@
-"""The page of a report: its policy, and the single file with everything inline."""
+"""The page of a report and its policy."""
 
-import base64
-import hashlib
-import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
-from report_home import MALICIOUS, ReportHome, read_data
-
-from memflow.resources.report.export import write_single_file
-from memflow.resources.report.page import bundle, index_page, single_page
-from memflow.resources.report.payload import json_script
+from memflow.resources.report.page import bundle, index_page
 
 FRONT_END = Path(__file__).parents[3] / "resources/report/app"
 
@@ -51,34 +43,6 @@ def test_page_loads_only_its_own_files_and_forbids_the_network() -> None:
 
 def test_title_of_the_page_is_escaped() -> None:
     assert b"<title>&lt;svg&gt;</title>" in index_page("<svg>")
-
-
-def test_single_file_runs_exactly_the_scripts_that_its_policy_hashes(
-    home: ReportHome, tmp_path: Path
-) -> None:
-    home.export(tmp_path / "report")
-    write_single_file(tmp_path / "report", tmp_path / "report.html")
-    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert page.sources == [] and len(page.scripts) == 2
-    for script in page.scripts:
-        hashed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-        assert f"'sha256-{hashed}'" in page.policy
-
-
-def test_single_file_has_every_data_file_and_the_site_last(home: ReportHome, tmp_path: Path) -> None:
-    home.export(tmp_path / "report")
-    write_single_file(tmp_path / "report", tmp_path / "report.html")
-    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    names = re.findall(r'^memflow\.take\("([^"]+)"', page.scripts[1], re.MULTILINE)
-    assert names == [*read_data(tmp_path / "report", "site")["files"], "site"]
-
-
-def test_malicious_value_in_an_inline_script_stays_a_value() -> None:
-    script = json_script("scores", {"rows": [[MALICIOUS, "\ud800"]]})
-    page = Page(single_page("report", [script]).decode())
-    assert page.tags.count("script") == 2 and "svg" not in page.tags
-    value: Any = json.loads(page.scripts[1].strip().removeprefix('memflow.take("scores",').removesuffix(");"))
-    assert value == {"rows": [[MALICIOUS, "\ud800"]]}
 
 
 def test_front_end_loads_nothing_from_the_network() -> None:

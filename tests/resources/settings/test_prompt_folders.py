@@ -113,7 +113,7 @@ def test_every_prompt_file_problem_names_the_file_and_the_fix(
     files, [problem] = read_prompts(tmp_path / "mine", CATALOG)
     assert problem.file == str(file) and re.search(what, problem.what) and fix in problem.fix
     assert "awi/update" in files
-    with pytest.raises(BadSettings, match=r"cannot be used: .*memflow prompts check"):
+    with pytest.raises(BadSettings, match=r"cannot be used: .*memflow doctor"):
         activate_prompts(Settings(prompts=tmp_path / "mine"))
 
 

@@ -52,8 +52,8 @@ def test_commented_lines_of_the_example_settings_are_valid() -> None:
         lines.append(bare if line.startswith("# ") and is_setting else line)
     text = "\n".join(lines)
     settings = load(written(text))
-    assert tomllib.loads(text)["models"].keys() == {"small", "large", "large_liked"}
-    assert settings.model("large").kind == settings.model("large_liked").kind == "vllm"
+    assert tomllib.loads(text)["models"].keys() == {"small", "large"}
+    assert settings.model("large").kind == "vllm"
     assert (
         "amemgym_long" in settings.own_domains and {"mine", "bm25_of_ten"} <= settings.own_memories().keys()
     )
@@ -179,22 +179,6 @@ def test_settings_add_user_data_sets_and_reject_invalid_user_data_sets() -> None
         load(written(own.replace("mine", "locomo")))
     with pytest.raises(BadSettings, match=r"own_datasets\.mine\.files"):
         load(written("[own_datasets.mine]\nbenchmark = 'amemgym'\nfiles = []\n"))
-
-
-def test_model_with_adapter_requires_a_revision_that_sets_the_fingerprint() -> None:
-    base = Model(kind="vllm", model="tiny")
-    liked = Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked", revision="a")
-    assert liked.served_as == "tiny_liked"
-    elsewhere = Model(kind="vllm", model="tiny", adapter="/elsewhere/tiny_liked", revision="a")
-    endpoint = Model(url="http://127.0.0.1:8000/v1", model="tiny_liked", revision="a")
-    assert liked.fingerprint() == elsewhere.fingerprint() == endpoint.fingerprint() != base.fingerprint()
-    assert Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked", revision="b").fingerprint() != (
-        liked.fingerprint()
-    )
-    with pytest.raises(ValueError, match="has no `revision`"):
-        Model(kind="vllm", model="tiny", adapter="/adapters/tiny_liked")
-    with pytest.raises(ValueError, match='not kind = "vllm"'):
-        Model(url="http://127.0.0.1:8000/v1", model="tiny", adapter="/adapters/tiny_liked", revision="a")
 
 
 def test_metric_backends_are_configured_by_file_or_environment(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,8 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from memflow.resources.settings.chat_models import Model
-from memflow.resources.training.adapter import Manifest
-from memflow.resources.vllm_servers.arguments import adapter_arguments, serve_command
+from memflow.resources.vllm_servers.arguments import serve_command
 
 
 def words_of(**settings: Any) -> list[str | None]:
@@ -40,13 +39,6 @@ def test_command_passes_a_revision_of_a_repository_and_not_of_a_folder(tmp_path:
     assert "--revision" in words_of(revision="main")
     assert "--revision" not in words_of(model=str(tmp_path), revision="main")
     assert words_of(revision="main", arguments=("--revision=v2",)).count("--revision") == 0
-
-
-def test_adapter_is_served_by_the_name_of_its_folder_and_a_rank_that_vllm_accepts(tmp_path: Path) -> None:
-    manifest = Manifest.model_construct(parameters={"rank": 12})
-    assert adapter_arguments(tmp_path / "liked", manifest) == [
-        *("--enable-lora", "--max-lora-rank", "16", "--lora-modules", f"liked={tmp_path}/liked")
-    ]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from memflow.benchmarks.amemgym.answers import (
     refinement_of,
 )
 from memflow.benchmarks.amemgym.config import AMemGymConfig
-from memflow.benchmarks.amemgym.wording import prompt, written
+from memflow.benchmarks.amemgym.wording import json_lines, prompt
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 
@@ -90,7 +90,7 @@ async def generate_schema(
                 "profile": profile,
                 "date": date,
                 "months": months,
-                "merged": written(conflicts),
+                "merged": json_lines(conflicts),
                 "values": config.choices_per_variable,
             },
             Choices.fault,
@@ -115,7 +115,7 @@ async def _unify_names(
         refinement_of(old),
         {
             "profile": profile,
-            "questions": written(
+            "questions": json_lines(
                 {
                     draft.question: {variable.name: variable.values for variable in draft.variables}
                     for draft in drafts

@@ -24,7 +24,7 @@ from memflow.benchmarks.amemgym.generation.schema import (
     UserSimulator,
     generate_schema,
 )
-from memflow.benchmarks.amemgym.wording import written
+from memflow.benchmarks.amemgym.wording import json_lines
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
@@ -99,7 +99,7 @@ class _UserGenerator:
             "profile": self.profile.profile,
             "date": self.profile.start_date,
             "months": (self.config.periods - 1) * self.config.months_per_period,
-            "schema": written(schema),
+            "schema": json_lines(schema),
         }
         values: Values = await self.simulator("initial_state", values_of(schema), fields)
         return values.chosen()
@@ -111,6 +111,7 @@ class _UserGenerator:
         state: Mapping[str, str],
         changes: Sequence[Change],
     ) -> Updates:
+        """Request the changes of a period: which variables change, and to which values."""
         target_count = min(self.config.changes_per_period, len(schema))
         changed_variables = [change.variable for change in changes if change.period > 0]
         limit = self.config.max_changes_per_variable
@@ -132,10 +133,10 @@ class _UserGenerator:
                 "start": self.config.period_end(period - 1).isoformat(),
                 "end": self.config.period_end(period).isoformat(),
                 "earlier": _earlier_changes(changes),
-                "counts": written({name: changed_variables.count(name) for name in schema}),
+                "counts": json_lines({name: changed_variables.count(name) for name in schema}),
                 "limit": limit,
-                "state": written(state),
-                "schema": written(new_values),
+                "state": json_lines(state),
+                "schema": json_lines(new_values),
                 "changes": target_count,
             },
             Updates.fault,
@@ -145,6 +146,7 @@ class _UserGenerator:
     async def _events(
         self, period: int, schema: Mapping[str, list[str]], state: Mapping[str, str], updates: Updates
     ) -> dict[str, str]:
+        """Request the life events that cause the changes of a period. Return the event of each variable."""
         values = updates.values()
         changes = {
             name: {"from": state[name], "to": new_value, "possible_values": schema[name]}
@@ -158,8 +160,8 @@ class _UserGenerator:
                 "start": self.config.period_end(period - 1).isoformat(),
                 "end": self.config.period_end(period).isoformat(),
                 "summary": updates.summary,
-                "changes": written(changes),
-                "unchanged": written({name: value for name, value in state.items() if name not in values}),
+                "changes": json_lines(changes),
+                "unchanged": json_lines({name: value for name, value in state.items() if name not in values}),
             },
             lambda groups: groups.fault(values),
         )
@@ -185,4 +187,4 @@ def _earlier_changes(changes: Sequence[Change]) -> str:
         if change.period > 0:
             descriptions = by_period_end.setdefault(change.period_end, [])
             descriptions.append(f"{change.variable}: {change.old} -> {change.value}")
-    return written(by_period_end)
+    return json_lines(by_period_end)

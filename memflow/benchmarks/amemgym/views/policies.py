@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
+from memflow.benchmarks.amemgym.policies import AssistantAnswers, PolicyComparison, Side, compare
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, scores_of
 from memflow.errors import BadInput
@@ -86,7 +86,7 @@ def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: S
                 f"`memflow run --domain {domain.name} --assistant {name}`."
             )
         partition = f"{domain.name}/{name}"
-        results[name] = Answered(
+        results[name] = AssistantAnswers(
             reader.rows("answer.replies", partition), reader.rows("score.verdicts", partition)
         )
     tests = [probe for probe in reader.rows("question.probes", domain.name) if probe.split == "test"]
@@ -108,7 +108,9 @@ def _run(reader: Reader, domain: Domain) -> Header | None:
     return None
 
 
-def _parts(rows: Sequence[Compared], run: Header | None, unshared: Mapping[str, list[str]]) -> Iterator[Part]:
+def _parts(
+    rows: Sequence[PolicyComparison], run: Header | None, unshared: Mapping[str, list[str]]
+) -> Iterator[Part]:
     for metric in dict.fromkeys(row.metric for row in rows):
         yield Heading(metric)
         metric_rows = [row for row in rows if row.metric == metric]
@@ -126,7 +128,7 @@ def _parts(rows: Sequence[Compared], run: Header | None, unshared: Mapping[str, 
             yield Note(f"Measured in {domain} only: {', '.join(assistants)}.")
 
 
-def _cells(row: Compared) -> list[Any]:
+def _cells(row: PolicyComparison) -> list[Any]:
     change = "" if row.rise is None else "–" if not row.rise else f"{'▲▼'[row.rise < 0]}{abs(row.rise)}"
     values = [
         part for interval in (row.on, row.off, row.difference) for part in (interval.value, _bounds(interval))

@@ -117,8 +117,8 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
 
 def _context(dataset: str, dialogue: Dialogue) -> Context:
     lines = (
-        ContextMessage(each.text, each.role, each.speaker, each.session, each.sent_at)
-        for each in dialogue.messages
+        ContextMessage(message.text, message.role, message.speaker, message.session, message.sent_at)
+        for message in dialogue.messages
     )
     return Context(
         dialogue.id,

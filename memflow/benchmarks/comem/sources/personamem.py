@@ -221,7 +221,7 @@ def _without_context(question: PersonaMemQuestion, why: str) -> ContextQuestion:
 
 def _context(record: Record, asked: Sequence[PersonaMemQuestion], config: CoMemConfig) -> Context:
     messages = SharedContext.model_validate_json(record.content).root[record.record_id]
-    kept = [config.persona == "interleaved" or each.role != "system" for each in messages]
+    kept = [config.persona == "interleaved" or message.role != "system" for message in messages]
     return Context(
         record.record_id,
         record.dataset,

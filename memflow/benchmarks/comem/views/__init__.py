@@ -22,7 +22,6 @@ VIEWS = (
                 default=False,
             ),
         ),
-        csv=True,
     ),
     View(
         "keys",

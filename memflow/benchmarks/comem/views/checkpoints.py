@@ -127,7 +127,7 @@ def _floors(mine: Sequence[History], checkpoints: Sequence[int]) -> Iterator[lis
         for at in (None, *checkpoints):
             values = [value for history in mine if (value := history.floor(metric, at)) is not None]
             cells.append(f"{values[0]:.3f} " if values else f"{NONE} ")
-        if any(NONE not in each for each in cells):
+        if any(NONE not in cell for cell in cells):
             yield [name, *cells, ""]
 
 

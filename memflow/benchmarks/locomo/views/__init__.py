@@ -10,7 +10,6 @@ VIEWS = (
         "an assistant whose answers are all right, given the known errors of the answer key.",
         f"{__name__}.contracts:show_contracts",
         (DOMAIN_OPTION, ASSISTANT_OPTION),
-        csv=True,
     ),
 )
 IMPORTS = (

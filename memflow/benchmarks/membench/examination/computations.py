@@ -36,7 +36,7 @@ def comparison_gold(comparison: Comparison, question: str, reading: Reading, wor
 
 def shared_place_gold(comparison: Comparison, question: str, reading: Reading, words: Lexicon) -> Gold:
     """Return whether a person and an event share a place. Raises UnreadError and FaultyError."""
-    mentions = {each.sort: each for each in _named_entities(question, reading)}
+    mentions = {entity.sort: entity for entity in _named_entities(question, reading)}
     if set(mentions) != {PERSON, EVENT}:
         raise UnreadError("the question does not name a person and an event")
     statements = (
@@ -89,5 +89,5 @@ def _satisfies(statement: Statement, bound: str, count: Count, words: Lexicon) -
 
 
 def _named_entities(question: str, reading: Reading) -> list[Mention]:
-    mentions = [each for each in read_text(question, reading.language).mentions if each.named]
+    mentions = [mention for mention in read_text(question, reading.language).mentions if mention.named]
     return sorted(mentions, key=lambda each: question.find(each.text))

@@ -42,7 +42,7 @@ def attribute_gold(
 
 def _naming_messages(reading: Reading, mentions: Iterable[Mention]) -> tuple[str, ...]:
     """Return the ids of the messages that state both the name and the relationship or type of these entities."""
-    names = {reading.name_of(reading.entity(each)) for each in mentions}
+    names = {reading.name_of(reading.entity(mention)) for mention in mentions}
     return tuple(reading.naming[name] for name in names if name in reading.naming)
 
 
@@ -60,7 +60,7 @@ def _asked_entity(
 ) -> tuple[Mention, tuple[str, ...]]:
     """Return the entity that a question is about, and the messages that identify it by a value, if any."""
     found = read_text(question, reading.language)
-    entities = {reading.entity(each) for each in found.mentions}
+    entities = {reading.entity(mention) for mention in found.mentions}
     if len(entities) == 1:
         return entities.pop(), _naming_messages(reading, found.mentions)
     # A review may contain other values: "one day is hardly enough".

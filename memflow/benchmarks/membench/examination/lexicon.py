@@ -88,7 +88,7 @@ def lexicon(language: Language) -> Lexicon:
         educations=tuple(map(normalize, words.educations)),
         descriptions={
             **dict.fromkeys(("hometown", "work_location", "location"), cities),
-            "occupation": {normalize(each.name): each.duty for each in words.occupations},
+            "occupation": {normalize(occupation.name): occupation.duty for occupation in words.occupations},
             "hobby": {normalize(name): text for name, text in words.hobbies.items()},
         },
         items={
@@ -109,12 +109,12 @@ def _mentions(words: Vocabulary, own: Cues) -> dict[tuple[str, bool], re.Pattern
     given = _any({name for names in words.given.values() for name in names})
     name = Template(words.name).substitute(given=given, family=_any(words.family))
     tags = _any(words.tags)
-    events = [name for each in (*words.work_events, *words.rest_events) for name in each.names]
+    events = [name for event in (*words.work_events, *words.rest_events) for name in event.names]
     named = {
         PERSON: [name],
         EVENT: [f"{tags}{_any(name.removeprefix('$tag') for name in events)}"],
-        ITEM: [re.escape(name) for name in _longest(name for each in words.items for name in each.names)],
-        PLACE: [re.escape(name) for name in _longest(name for each in words.places for name in each.names)],
+        ITEM: [re.escape(name) for name in _longest(name for item in words.items for name in item.names)],
+        PLACE: [re.escape(name) for name in _longest(name for place in words.places for name in place.names)],
     }
     relations = _any(each.name for each in (*words.relatives, *words.colleagues))
     typed = {
@@ -132,8 +132,8 @@ def _value_words(words: Vocabulary) -> dict[str, list[str]]:
     cities = [city.name for city in words.cities]
     tag_companies = [
         Template(company).substitute(tag=tag)
-        for each in words.occupations
-        for company in each.companies
+        for occupation in words.occupations
+        for company in occupation.companies
         for tag in words.tags
     ]
     return {
@@ -143,7 +143,7 @@ def _value_words(words: Vocabulary) -> dict[str, list[str]]:
         "position": [name for each in words.occupations for name in (*each.positions, *each.seniors)],
         "company": tag_companies,
         "hobby": list(words.hobbies),
-        "event_type": [each.type for each in (*words.work_events, *words.rest_events)],
+        "event_type": [event.type for event in (*words.work_events, *words.rest_events)],
         "review": [review.rstrip(".。") for each in (*words.items, *words.places) for review in each.reviews],
     }
 

@@ -87,7 +87,7 @@ class Reading:
 
     def entities(self, sort: str) -> list[Mention]:
         """Return all entities of a sort, such as people, about which messages state values."""
-        return [each for each in self.statements if each.sort == sort]
+        return [statement for statement in self.statements if statement.sort == sort]
 
     def name_of(self, entity: Mention) -> Mention | None:
         """Return the mention of an entity by name, or None if no message states the name."""
@@ -114,7 +114,7 @@ def read_statements(messages: Sequence[Message], language: Language) -> Reading:
         (message, read_text(message.text, language)) for message in messages if message.role == "user"
     ]
     for message, reading in readings:
-        names = [each for each in reading.mentions if each.named]
+        names = [mention for mention in reading.mentions if mention.named]
         types = [each for each in reading.mentions if not each.named]
         if len(names) == len(types) == 1 and names[0].sort == types[0].sort:
             found.names[names[0]] = types[0]

@@ -65,7 +65,7 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan for a question about whether a person and an event share a place. Both cases are equally likely."""
     mixed = fact_templates(request.language).mixed
     name = request.rng.choice(list(mixed.compared))
-    meetings = [(one, other) for one in request.graph.roles for other in request.graph.events]
+    meetings = [(role, other) for role in request.graph.roles for other in request.graph.events]
     alike = [pair for pair in meetings if pair[0][name] == pair[1]["location"]]
     apart = [pair for pair in meetings if pair not in alike]
     one, other = request.rng.choice(request.rng.choice([each for each in (alike, apart) if each]))

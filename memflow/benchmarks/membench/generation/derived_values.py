@@ -53,7 +53,7 @@ def _birthday(request: PlanRequest, value: str) -> DerivedValue:
 
 
 def _city(request: PlanRequest, value: str) -> DerivedValue:
-    return _described(request, value, {each.name: each.known for each in request.vocabulary.cities})
+    return _described(request, value, {city.name: city.known for city in request.vocabulary.cities})
 
 
 def _scale(request: PlanRequest, value: str) -> DerivedValue:
@@ -61,7 +61,7 @@ def _scale(request: PlanRequest, value: str) -> DerivedValue:
     half, tenth = people // 2, people // 10
     others = (people, 2 * people, half - tenth, half + tenth)
     pattern = fact_templates(request.language).people_in_figures
-    wrong = _sample_options(request, (fill(pattern, count=each) for each in others))
+    wrong = _sample_options(request, (fill(pattern, count=other) for other in others))
     return DerivedValue(fill(pattern, count=half), wrong)
 
 
@@ -69,7 +69,7 @@ def _duration(request: PlanRequest, value: str) -> DerivedValue:
     days = values.parse_duration(value)
     others = (12 * days, 10 * days, 24 * (days + 1), 24 * (days + 2))
     pattern = fact_templates(request.language).hours
-    wrong = _sample_options(request, (fill(pattern, count=each) for each in others))
+    wrong = _sample_options(request, (fill(pattern, count=other) for other in others))
     return DerivedValue(fill(pattern, count=24 * days), wrong)
 
 
@@ -79,7 +79,7 @@ _BY_ATTRIBUTE: Mapping[str, Callable[[PlanRequest, str], DerivedValue]] = {
     "name": _name,
     "birthday": _birthday,
     "occupation": lambda request, value: _described(
-        request, value, {each.name: each.duty for each in request.vocabulary.occupations}
+        request, value, {occupation.name: occupation.duty for occupation in request.vocabulary.occupations}
     ),
     "hobby": lambda request, value: _described(request, value, request.vocabulary.hobbies),
     "hometown": _city,

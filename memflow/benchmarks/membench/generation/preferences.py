@@ -42,16 +42,16 @@ class Preferences:
 
     def of(self, topic: Topic) -> dict[str, tuple[str, ...]]:
         """Return the items of a topic, by name of the category."""
-        return {each.name: each.items for each in self.categories if each.topic == topic}
+        return {category.name: category.items for category in self.categories if category.topic == topic}
 
     def draw(self, topic: Topic, rng: random.Random) -> str:
         """Return a random category of a topic, weighted by the number of users who prefer the category."""
-        categories = [each for each in self.categories if each.topic == topic]
+        categories = [category for category in self.categories if category.topic == topic]
         return rng.choices(categories, [each.weight for each in categories])[0].name
 
     def replace_topics(self, other: "Preferences") -> "Preferences":
         """Return a copy in which the topics of `other` replace the topics of the same name."""
-        replaced = {each.topic for each in other.categories}
+        replaced = {category.topic for category in other.categories}
         return Preferences(
             (*(each for each in self.categories if each.topic not in replaced), *other.categories)
         )
@@ -60,7 +60,7 @@ class Preferences:
 def build_preferences(categories: Iterable[Category]) -> Preferences:
     """Return validated categories of all topics. Raises BadInput for too few categories or for repeated items."""
     found = Preferences(tuple(categories))
-    for topic in {each.topic: None for each in found.categories}:
+    for topic in {category.topic: None for category in found.categories}:
         by_name = found.of(topic)
         if len(by_name) < MIN_CATEGORIES:
             raise BadInput(

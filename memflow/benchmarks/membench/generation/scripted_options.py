@@ -98,19 +98,19 @@ def _word_groups(language: Language) -> tuple[tuple[str, ...], ...]:
     words: Vocabulary = bundled_vocabulary(language)
     events = (*words.work_events, *words.rest_events)
     return (
-        tuple(each.name for each in words.cities),
+        tuple(city.name for city in words.cities),
         words.educations,
-        tuple(each.name for each in words.occupations),
+        tuple(occupation.name for occupation in words.occupations),
         *(each.positions for each in words.occupations),
         *(each.seniors for each in words.occupations),
         tuple(name for each in words.occupations for name in (*each.positions, *each.seniors)),
         tuple(words.hobbies),
-        tuple(each.type for each in events),
+        tuple(event.type for event in events),
         *(
             group
             for things in (words.items, words.places)
             for group in (
-                tuple(each.type for each in things),
+                tuple(thing.type for thing in things),
                 *(each.names for each in things),
                 tuple(name for each in things for name in each.names),
                 *(each.reviews for each in things),

@@ -31,7 +31,7 @@ async def generate_turns(
             for plan, layout in _planned_layouts(domain, records, states)
         )
     )
-    return [turn for each in trajectories for turn in turn_rows(domain.name, each)]
+    return [turn for trajectory in trajectories for turn in turn_rows(domain.name, trajectory)]
 
 
 async def generate_probes(
@@ -49,7 +49,7 @@ async def generate_probes(
     trajectories = await asyncio.gather(
         *(with_question(plan, layout) for plan, layout in _planned_layouts(domain, records, states))
     )
-    return [probe for each in trajectories for probe in probe_rows(domain.name, each)]
+    return [probe for trajectory in trajectories for probe in probe_rows(domain.name, trajectory)]
 
 
 def _planned_layouts(

@@ -141,7 +141,7 @@ class Vocabulary(FrozenModel):
                 raise ValueError(
                     f"{what}: the list has {len(getattr(self, what))} items instead of at least {wanted}; add some"
                 )
-        seniors = sum(each.senior for each in self.colleagues)
+        seniors = sum(colleague.senior for colleague in self.colleagues)
         for each in self.occupations:
             if len(each.seniors) < seniors or len(each.positions) <= len(self.colleagues) - seniors:
                 raise ValueError(
@@ -156,14 +156,14 @@ class Vocabulary(FrozenModel):
         """Validate that all entities that questions can refer to have distinct names."""
         events = self.work_events + self.rest_events
         for what, names in (
-            ("cities", [each.name for each in self.cities]),
-            ("occupations", [each.name for each in self.occupations]),
+            ("cities", [city.name for city in self.cities]),
+            ("occupations", [occupation.name for occupation in self.occupations]),
             ("positions", [name for each in self.occupations for name in each.positions + each.seniors]),
             ("relations", [each.name for each in self.relatives + self.colleagues]),
-            ("types of events", [each.type for each in events]),
+            ("types of events", [event.type for event in events]),
             ("contents of events", [each.content for each in events]),
-            ("types of items", [each.type for each in self.items]),
-            ("types of places", [each.type for each in self.places]),
+            ("types of items", [item.type for item in self.items]),
+            ("types of places", [place.type for place in self.places]),
             ("names of items and places", [name for each in self.items + self.places for name in each.names]),
         ):
             if twice := next((each for each in names if names.count(each) > 1), None):
@@ -172,11 +172,11 @@ class Vocabulary(FrozenModel):
 
     def city(self, name: str) -> City:
         """Return the city with this name. Raises KeyError for an unknown name."""
-        return {each.name: each for each in self.cities}[name]
+        return {city.name: city for city in self.cities}[name]
 
     def occupation(self, name: str) -> Occupation:
         """Return the occupation with this name. Raises KeyError for an unknown name."""
-        return {each.name: each for each in self.occupations}[name]
+        return {occupation.name: occupation for occupation in self.occupations}[name]
 
 
 @cache

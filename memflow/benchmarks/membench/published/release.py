@@ -223,7 +223,7 @@ def _groups(file: File, scene: Scene) -> Iterator[tuple[QuestionKind, str, list[
             "the JSON is empty or not an object; expected {scenario: [trajectories]} or "
             "{kind: {scenario: [trajectories]}}"
         )
-    raw = all(isinstance(each, list) for each in values.values())
+    raw = all(isinstance(value, list) for value in values.values())
     for name, scenarios in ({PurePosixPath(file.source).stem: values} if raw else values).items():
         try:
             of = find_kind(name)

@@ -24,7 +24,6 @@ VIEWS = (
         "intervals.",
         f"{__name__}.kinds:show_kinds",
         (DOMAIN_OPTION, PAPER_OPTION),
-        csv=True,
     ),
     View(
         "mechanisms",
@@ -35,6 +34,5 @@ VIEWS = (
         "figure is given below the table.",
         f"{__name__}.mechanisms:show_mechanisms",
         (DOMAIN_OPTION, PAPER_OPTION),
-        csv=True,
     ),
 )

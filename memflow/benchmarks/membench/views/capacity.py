@@ -29,9 +29,9 @@ def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
 def _rows(scores: Sequence[Score]) -> list[dict[str, Any]]:
     """Yield a row for each domain, way of counting tokens and assistant, in the order of the leaderboard."""
     accuracy = {
-        (one.domain, one.variant, one.assistant, one.slice): one.value
-        for one in scores
-        if one.metric == "accuracy" and one.slice in (BEFORE, BEYOND)
+        (score.domain, score.variant, score.assistant, score.slice): score.value
+        for score in scores
+        if score.metric == "accuracy" and score.slice in (BEFORE, BEYOND)
     }
     return [
         {

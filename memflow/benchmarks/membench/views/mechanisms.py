@@ -49,7 +49,7 @@ def _tables(
     own = [row for row in found if row.slice == slice_]
     if not own:
         return
-    published = [each for each in values if each[1] == slice_]
+    published = [value for value in values if value[1] == slice_]
     names = list(dict.fromkeys(row.domain for row in own))
     abreast = max(1, (width - max(len(row.assistant) for row in own)) // DOMAIN_WIDTH)
     yield Heading(f"MemBench, {slice_.removeprefix('level ')} memory")

@@ -31,13 +31,13 @@ def measured_rows(
     scores = reader.scores()
     domains = tabled(reader.domains(dict.fromkeys(score.domain for score in scores)))
     names = measured_names(
-        [one.name for one in domains],
+        [domain.name for domain in domains],
         wanted,
         "results of MemBench",
         "Measure one with `memflow run --domain membench_memdaily --memory full` (`memflow data` lists the missing "
         "files)",
     )
-    domains = [one for one in domains if one.name in names]
+    domains = [domain for domain in domains if domain.name in names]
     return domains, rows(scores, domains, slices)
 
 

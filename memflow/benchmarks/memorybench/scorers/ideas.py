@@ -99,13 +99,13 @@ class IdeaScorer(Scorer):
                     context,
                     computed,
                     rating,
-                    [each for each in ranks if each.variant == base],
+                    [rank for rank in ranks if rank.variant == base],
                     base,
                 )
                 for base in bases
             )
         )
-        told = [each for name in (INTEGRATED, LLM_RATING) for each in missing_backend_values(name, missing)]
+        told = [value for name in (INTEGRATED, LLM_RATING) for value in missing_backend_values(name, missing)]
         return [*told, *merged, rating, *ranks]
 
 
@@ -164,7 +164,7 @@ async def _merge(
         "background": answered.probe.question,
         "answer": computed.shown,
         "gold": "\n".join((answered.gold("title"), answered.gold("abstract"))),
-        **{each.metric.partition("[")[0]: format_value(each) for each in measures},
+        **{measure.metric.partition("[")[0]: format_value(measure) for measure in measures},
     }
     failed = [each for each in (rating, *ranks) if each.value is None]
     return await merge(context, "merge_idea", fields, variant_name(base, _missing_backends(context)), failed)

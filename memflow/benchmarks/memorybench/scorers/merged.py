@@ -34,7 +34,7 @@ def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str])
     If a backend in `missing` is unavailable, `standard` has no value.
     """
     named = [variant_name(base, missing) for base in bases]
-    return [(metric, each) for each in dict.fromkeys([STANDARD, *named])]
+    return [(metric, fromkey) for fromkey in dict.fromkeys([STANDARD, *named])]
 
 
 def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricValue]:

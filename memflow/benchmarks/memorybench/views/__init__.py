@@ -1,6 +1,6 @@
-"""MemoryBench's commands `memflow show partitions` and `memflow show times`."""
+"""MemoryBench's commands: `memflow show partitions` and `times`, and `memflow export liked` and `copied`."""
 
-from memflow.benchmarks.views import DOMAIN_OPTION, Option, View
+from memflow.benchmarks.views import DOMAIN_OPTION, Export, Option, View
 
 VIEWS = (
     View(
@@ -24,5 +24,21 @@ VIEWS = (
         "computing counts as measured. Waiting does not count.",
         f"{__name__}.times:show_times",
         (DOMAIN_OPTION,),
+    ),
+)
+_SFT = (
+    "as training examples in TRL's conversation format (paper, A.3.9).\n\nThe request is that of the memory `none`. "
+    "docs/how-to/model.md trains an adapter on the file and evaluates it."
+)
+EXPORTS = (
+    Export(
+        "liked",
+        f"Write the first answers that the users of a domain liked, {_SFT}",
+        "memflow.benchmarks.memorybench.training:export_liked",
+    ),
+    Export(
+        "copied",
+        f"Write the first answers that the users of a domain copied, {_SFT}",
+        "memflow.benchmarks.memorybench.training:export_copied",
     ),
 )

@@ -38,7 +38,7 @@ def show_times(reader: Reader, domain: Sequence[str] | None) -> Answer:
 def measured_domains(reader: Reader) -> list[Domain]:
     """Return the domains of MemoryBench that have replies."""
     names = dict.fromkeys(partition.partition("/")[0] for partition in reader.partitions("answer.replies"))
-    return [one for one in reader.domains(names) if one.benchmark == "memorybench"]
+    return [domain for domain in reader.domains(names) if domain.benchmark == "memorybench"]
 
 
 def measured_times(reader: Reader, domains: Sequence[Domain]) -> list[Times]:

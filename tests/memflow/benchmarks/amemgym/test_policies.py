@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from factories import row
 
-from memflow.benchmarks.amemgym.policies import Answered, Compared, Side, compare
+from memflow.benchmarks.amemgym.policies import AssistantAnswers, PolicyComparison, Side, compare
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_domain
@@ -28,7 +28,9 @@ def off_policy(domain: Domain) -> Domain:
     return replace(domain, name=f"{domain.name}_offpolicy", parameters={**domain.parameters, "policy": "off"})
 
 
-def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model: str = "m" * 32) -> Answered:
+def answered(
+    domain: Domain, probes: list[Probe], name: str, right: Right, model: str = "m" * 32
+) -> AssistantAnswers:
     replies = []
     for number, probe in enumerate(probes):
         wrong = str(1 + int(probe.gold) % len(probe.options)) if probe.options else "{}"
@@ -43,7 +45,7 @@ def answered(domain: Domain, probes: list[Probe], name: str, right: Right, model
                 prompt=f"amemgym/{probe.kind}@0123",
             )
         )
-    return Answered(replies, make_verdicts(domain, probes, replies))
+    return AssistantAnswers(replies, make_verdicts(domain, probes, replies))
 
 
 def side(domain: Domain, probes: list[Probe], rights: Mapping[str, Right], **other) -> Side:
@@ -54,7 +56,7 @@ def side(domain: Domain, probes: list[Probe], rights: Mapping[str, Right], **oth
     )
 
 
-def by_name(rows: list[Compared], metric: str) -> dict[str, Compared]:
+def by_name(rows: list[PolicyComparison], metric: str) -> dict[str, PolicyComparison]:
     return {row.assistant: row for row in rows if row.metric == metric}
 
 
@@ -97,7 +99,7 @@ def test_policy_comparison_uses_only_probes_answered_in_both_domains(demo, choic
     lost = 3
     silent = [replace(reply, parsed=None, reason="no answer") for reply in whole.replies[:lost]]
     replies = [*silent, *whole.replies[lost:]]
-    partly = Answered(replies, make_verdicts(other, choices, replies))
+    partly = AssistantAnswers(replies, make_verdicts(other, choices, replies))
     row = by_name(compare(on, Side(other, choices, {"full": partly})), "accuracy")["full"]
     assert row.n == len(choices) - lost and row.difference.value == 0
 

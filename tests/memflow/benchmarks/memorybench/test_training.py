@@ -1,6 +1,5 @@
 """Training examples from liked and copied first answers, and the reasons for omitted examples."""
 
-from dataclasses import replace
 from typing import Any
 
 import factories
@@ -9,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.question import full_question
-from memflow.benchmarks.memorybench.training import training
-from memflow.benchmarks.training import Lora
+from memflow.benchmarks.memorybench.training import training_set
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe
 
@@ -43,12 +41,12 @@ def test_liked_or_copied_first_answers_become_training_examples() -> None:
         row("c", round=1, liked=True, copied=True),
     ]
     probes = [probe(case) for case in "abc"]
-    [liked] = training(rows, probes, "like").examples
-    assert (liked.case_id, liked.answer) == ("b", "Thus, b.")
-    assert [said.role for said in liked.request] == ["system", "user"]
-    assert liked.request[-1].content == full_question(probes[1]) == QUESTION
-    assert liked.written()["completion"] == [{"role": "assistant", "content": "Thus, b."}]
-    assert [example.case_id for example in training(rows, probes, "copy").examples] == ["a"]
+    [liked] = training_set(rows, probes, "like").examples
+    assert liked["case_id"] == "b"
+    assert [message["role"] for message in liked["prompt"]] == ["system", "user"]
+    assert liked["prompt"][-1]["content"] == full_question(probes[1]) == QUESTION
+    assert liked["completion"] == [{"role": "assistant", "content": "Thus, b."}]
+    assert [example["case_id"] for example in training_set(rows, probes, "copy").examples] == ["a"]
 
 
 def test_unusable_liked_answer_is_excluded_from_training_with_reason() -> None:
@@ -61,24 +59,24 @@ def test_unusable_liked_answer_is_excluded_from_training_with_reason() -> None:
         row("f", reason="no answer", answer=""),
     ]
     probes = [*(probe(case) for case in "abcf"), probe("e", reason="no variant was accepted")]
-    learned = training(rows, probes, "like")
-    assert {each.case_id: each.reason for each in learned.excluded} == {
+    learned = training_set(rows, probes, "like")
+    assert {case["case_id"]: case["reason"] for case in learned.excluded} == {
         "b": "the feedback row is quarantined: no feedback on b: no answer",
         "c": "the answer is empty",
         "d": "question.probes does not contain the case",
         "e": "the probe is quarantined: no variant was accepted",
     }
-    assert learned.counts() == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
+    assert learned.counts == [("sample_legal", 1, 0, 1), ("sample_open", 5, 1, 3)]
 
 
 def test_training_examples_reject_feedback_on_test_case() -> None:
     with pytest.raises(BadInput, match="the test case a, but only training cases"):
-        training([row("a")], [probe("a", split="test")], "like")
+        training_set([row("a")], [probe("a", split="test")], "like")
 
 
 def test_training_examples_contain_no_gold() -> None:
-    learned = training([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
-    assert "never shown" not in str(learned.examples[0].written())
+    learned = training_set([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
+    assert "never shown" not in str(learned.examples[0])
 
 
 presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=8)
@@ -91,28 +89,11 @@ def test_every_liked_first_answer_is_example_or_excluded_in_any_row_order(presse
         for place, (like, copy, lost) in enumerate(pressed)
     ]
     probes = [probe(each.case_id) for each in rows]
-    learned = training(rows, probes, "like")
+    learned = training_set(rows, probes, "like")
     shuffled = [*rows]
     chance.shuffle(shuffled)
-    assert training(shuffled, probes[::-1], "like") == learned
-    found = {each.case_id for each in (*learned.examples, *learned.excluded)}
-    assert found == {each.case_id for each in rows if each.liked}
-    assert len(found) == len(learned.examples) + len(learned.excluded)
-    assert sum(learned.first_answers.values()) == len(rows)
-
-
-def test_training_digest_depends_on_questions_and_answers_only() -> None:
-    probes = [probe("a")]
-    first = training([row("a", liked=True)], probes, "like").content_hash
-    assert training([row("a", liked=True, satisfaction=9)], probes, "like").content_hash == first
-    assert training([row("a", liked=True, answer="Otherwise.")], probes, "like").content_hash != first
-    assert (
-        training([row("a", liked=True)], [replace(probes[0], question="And now?")], "like").content_hash
-        != first
-    )
-
-
-def test_default_lora_parameters_match_paper() -> None:
-    how = Lora()
-    assert (how.rank, how.alpha, how.dropout) == (8, 32, 0.05)
-    assert (how.learning_rate, how.epochs, how.batch, how.length) == (1e-4, 5, 4, 8192)
+    assert training_set(shuffled, probes[::-1], "like") == learned
+    cases = {case["case_id"] for case in (*learned.examples, *learned.excluded)}
+    assert cases == {row.case_id for row in rows if row.liked}
+    assert len(cases) == len(learned.examples) + len(learned.excluded)
+    assert sum(counts[1] for counts in learned.counts) == len(rows)

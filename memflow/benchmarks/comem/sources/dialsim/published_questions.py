@@ -74,7 +74,7 @@ def draw_questions(
         hard = chance.random() < HARD
         sort = next((one for one in asks if (one == "hard_q") == hard), next(iter(asks)))
         kind = chance.choice(_weighed(sort, list(asks[sort]), chance))
-        fit = [each for each in asks[sort][kind] if sort != "hard_q" or not _dated(each.quiz.words, date)]
+        fit = [ask for ask in asks[sort][kind] if sort != "hard_q" or not _dated(ask.quiz.words, date)]
         if fit:
             one = chance.choice(fit)
             found[one.sort, one.kind, one.key] = one

@@ -27,14 +27,10 @@ class QuarantinedItem:
 
 @dataclass(frozen=True)
 class DataCheck:
-    """The result of reading a data set.
-
-    `searched` maps the path of each expected file to whether the file exists.
-    """
+    """The result of reading a data set."""
 
     dataset: Dataset
     state: State
-    searched: Mapping[str, bool]
     records: int = 0
     counts: Mapping[str, int] = field(default_factory=dict)
     quarantined: tuple[QuarantinedItem, ...] = ()
@@ -42,22 +38,21 @@ class DataCheck:
 
     @property
     def failed(self) -> bool:
-        """True if a file is rejected, or if counts or faults differ from those of the published files."""
+        """Whether a file is rejected, or counts or faults differ from those of the published files."""
         return self.state in ("rejected", "differs")
 
 
 def check_dataset(library: Library, dataset: Dataset) -> DataCheck:
     """Read all files of a data set and compare counts and defects with the published ones. Never raises BadInput."""
     found = library.dataset(dataset)
-    searched = library.searched(dataset)
     if not library.found(found):
-        return DataCheck(dataset, "missing", searched)
+        return DataCheck(dataset, "missing")
     benchmark = registry.benchmark(dataset.benchmark)
     try:
         records = benchmark.records(found, library.paths(found))
         contents = benchmark.contents(found, records)
     except BadInput as rejected:
-        return DataCheck(dataset, "rejected", searched, problems=(str(rejected),))
+        return DataCheck(dataset, "rejected", problems=(str(rejected),))
     quarantined = _quarantined(dataset, records, contents)
     is_part = _is_alternative(dataset, found)
     state: State = "part" if is_part else "valid"
@@ -77,7 +72,7 @@ def check_dataset(library: Library, dataset: Dataset) -> DataCheck:
     if problems:
         state = "differs"
     counts = contents.counts
-    return DataCheck(dataset, state, searched, len(records), counts, quarantined, tuple(problems))
+    return DataCheck(dataset, state, len(records), counts, quarantined, tuple(problems))
 
 
 def _quarantined(dataset: Dataset, records: list[Record], contents: Contents) -> tuple[QuarantinedItem, ...]:

@@ -1,1 +1,0 @@
-"""Training of LoRA adapters, in a Python environment that has torch."""
