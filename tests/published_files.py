@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from friendsqa_files import answer, scene
 from membench_files import sampled, sessions
 from personamem_files import row as personamem_row
 from published_forms import PublishedFile, csv_of, inside, json_lines, json_list, parquet, pickled, script
@@ -74,6 +75,11 @@ def session(number: int) -> dict[str, Any]:
     return {"date": "May 1, 1994", "session": number, "text": f"Ann: Word {number}."}
 
 
+def scene_of(number: int) -> dict[str, Any]:
+    said = (("Ann Lee", "I sold the boat ."), ("Bo Orr", "Oh no !"))
+    return scene(f"s01_e01_c{number + 1:02}", said, ("What", "What is sold ?", [answer(said, 0, "the boat")]))
+
+
 SHARED = {"role": "user", "content": "User: I like tea."}
 CONTEXT = json_lines([{"c1": [SHARED] * 9}])
 LEGAL = {"instruction": "答：", "input": "问题", "answer": "是"}
@@ -114,6 +120,14 @@ FILES = (
         (),
         json_lines,
         rows=True,
+    ),
+    PublishedFile(
+        "CoMem on AMemGym",
+        "comem_amemgym",
+        "amemgym/v1.base/data.json",
+        [user(f"u{n}") for n in range(4)],
+        ("qas",),
+        json_list,
     ),
     PublishedFile(
         "LoCoMo",
@@ -347,6 +361,17 @@ FILES = (
             ),
         ),
         rows=True,
+    ),
+    PublishedFile(
+        "FriendsQA", "friendsqa", "friendsqa/friendsqa_dev.json", lines(scene_of), ("title",), inside("data")
+    ),
+    PublishedFile(
+        "a FriendsQA question",
+        "friendsqa",
+        "friendsqa/friendsqa_dev.json",
+        lines(scene_of),
+        ("paragraphs", 0, "qas", 0, "answers", 0, "answer_text"),
+        inside("data"),
     ),
     PublishedFile(
         "DialSim scenes in CoMem",

@@ -256,6 +256,7 @@ PARTITIONS = [
     ("amemgym_demo", "mem0"),
     ("amemgym_demo", "awe_2_4_30"),
     ("membench_observation", "full"),
+    ("comem_amemgym", "full"),
     ("memorybench_demo", "full"),
 ]
 
@@ -288,7 +289,7 @@ def edited(folder: Path, monkeypatch, path: str, old: str, new: str) -> set[str]
         ("benchmarks/amemgym/load.py", '"""', '"""Edited. ', ()),
         ("benchmarks/amemgym/load.py", "\nfrom ", "\n# a comment\nfrom ", ()),
         ("benchmarks/membench/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("membench",)),
-        ("benchmarks/amemgym/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("amemgym",)),
+        ("benchmarks/amemgym/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("amemgym", "comem")),
         ("records/memories.py", "    speaker:", "    words: int | None = None\n    speaker:", ()),
         ("memories/mem0/memory.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0",)),
         ("memories/mem0/facts.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0", "/awe")),

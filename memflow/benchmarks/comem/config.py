@@ -38,6 +38,14 @@ class CoMemConfig(BaseModel):
     sessions. Memories with a buffer do their own chunking (paper, A.3.2)."""
     arrival_tokens: int = Field(300, ge=1, le=100_000)
     """Length in tokens of an arrival of whole messages, if `arrivals` is `tokens`."""
+    scene: Literal["place", "speakers", "both"] = "place"
+    """How a FriendsQA question names its scene: by season, episode and number, by its speakers, or both. Speakers
+    make guessing easier, and are often ambiguous within a season."""
+    paraphrases: bool = False
+    """Whether FriendsQA's paraphrased questions are included."""
+    most_questions: int = Field(0, ge=0)
+    """Maximum number of FriendsQA questions per season, sampled with the seed; 0 for all."""
+
     questions: Literal["published", "by_rule"] = "published"
     """DialSim's questions: those of its pickle, with labels that are annotated, imported or published; or questions
     generated from the script, with labels by rule."""

@@ -1,9 +1,16 @@
 """CoMem's data sets: the sources of its contexts, and dialogues written for memflow."""
 
+from memflow.benchmarks.amemgym.datasets import BASE_DOWNLOAD
 from memflow.benchmarks.datasets import Dataset, Defect
-from memflow.benchmarks.origins import Download, hugging_face_file
+from memflow.benchmarks.origins import Download, github_file, hugging_face_file
 from memflow.benchmarks.tv_scripts import SCRIPT_DEFECTS, SCRIPT_DOWNLOADS, SHOWS
 
+_FRIENDSQA = ("emorynlp/FriendsQA", "9ce6c98a6acf13c87d96b6811e4409b5de43bdfe")
+_FRIENDSQA_FILES = (
+    ("trn", "", None),
+    ("dev", "3a85d3fcb175589ffd050fb4bf431da77a6e12589c8ec03f1d54060ce33ec703", 1_956_720),
+    ("tst", "a98f24d4b04ac9f8d9468088febf304bd90eada134537277c1a425e31c0372bc", 1_842_820),
+)
 _PERSONAMEM = {
     "questions_32k.csv": ("cccd34cf53e0bc4d9536c04cff5ca045156d9a4e227e83327112482840bbc93c", 1_305_366),
     "shared_contexts_32k.jsonl": (
@@ -22,6 +29,43 @@ DATASETS = (
         "memflow",
         "It ships with memflow.",
         ships=True,
+    ),
+    Dataset(
+        "friendsqa",
+        "FriendsQA: scenes of four seasons of a series, with questions about each",
+        "comem",
+        ("friendsqa/friendsqa_*.json",),
+        "Apache-2.0",
+        "GitHub emorynlp/FriendsQA",
+        "Copy friendsqa_trn.json, friendsqa_dev.json and friendsqa_tst.json from dat/ of emorynlp/FriendsQA to "
+        "friendsqa/ in the data folder; one of them will do for a part.",
+        counts={"scenes": 1_222},
+        partial=True,
+        download=Download(
+            "https://github.com/emorynlp/FriendsQA",
+            tuple(
+                github_file(
+                    *_FRIENDSQA,
+                    f"dat/friendsqa_{part}.json",
+                    f"friendsqa/friendsqa_{part}.json",
+                    sha256,
+                    size,
+                )
+                for part, sha256, size in _FRIENDSQA_FILES
+            ),
+        ),
+    ),
+    Dataset(
+        "comem_amemgym",
+        "AMemGym v1.base as contexts of CoMem",
+        "comem",
+        ("amemgym/v1.base/data.json",),
+        "CC-BY-4.0",
+        "Hugging Face dataset AGI-Eval/AMemGym",
+        "Download v1.base/data.json of AGI-Eval/AMemGym to amemgym/v1.base/data.json in the data folder.",
+        counts={"users": 20},
+        partial=True,
+        download=BASE_DOWNLOAD,
     ),
     *(
         Dataset(

@@ -29,11 +29,26 @@ DOMAINS = (
         listed=False,
     ),
     Domain(
+        "comem_friendsqa",
+        "comem",
+        ("friendsqa",),
+        "CoMem on FriendsQA: seasons of a series as dialogues of many, and who said what in which scene",
+        {"keys": "rule", "arrivals": "tokens", "ends": "question"},
+    ),
+    Domain(
         "comem_demo",
         "comem",
         ("comem_sample",),
         "CoMem in small, from dialogues that ship with memflow",
         {"keys": "rule", "ends": "question"},
+        listed=False,
+    ),
+    Domain(
+        "comem_amemgym",
+        "comem",
+        ("comem_amemgym",),
+        "CoMem with AMemGym's users: their keys follow from the states that they tell",
+        {"keys": "rule", "unknown": "option", "ends": "question"},
         listed=False,
     ),
     Domain(

@@ -8,7 +8,7 @@ from types import ModuleType
 from memflow.benchmarks.comem.annotation import label_file
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.sources import dialogues, dialsim, personamem
+from memflow.benchmarks.comem.sources import amemgym, dialogues, dialsim, friendsqa, personamem
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import records_of, valid_records
@@ -17,10 +17,13 @@ from memflow.records import Record
 
 SOURCES: tuple[tuple[str, ModuleType], ...] = (
     ("*keys*.jsonl", label_file),
+    ("v1.*/data.json", amemgym),
+    ("*amemgym*.json", amemgym),
     (dialsim.PICKLE, dialsim),
     (dialsim.SCRIPT, dialsim),
     ("questions_*.csv", personamem),
     ("shared_contexts_*.jsonl", personamem),
+    ("friendsqa_*.json", friendsqa),
     ("*.json", dialogues),
 )
 """File name patterns, with or without a folder, and their source modules. The first match counts."""
@@ -64,9 +67,10 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
 def count_contents(dataset: Dataset, records: Sequence[Record]) -> Contents:
     """Return the numbers of items in a data set's records by unit, as its source module counts them."""
     source = _source(records[0].source) if records else None
-    if source is personamem:
-        return personamem.count_contents(records)
-    unit = {dialsim: "scenes", dialogues: "contexts"}.get(source, "records")  # type: ignore[arg-type]
+    if source in (personamem, friendsqa):
+        found: Contents = source.count_contents(records)
+        return found
+    unit = {dialsim: "scenes", amemgym: "users", dialogues: "contexts"}.get(source, "records")  # type: ignore[arg-type]
     return Contents({unit: len(records)})
 
 

@@ -15,7 +15,9 @@ def _personamem(domain: Domain) -> bool:
 
 
 def _dialsim(domain: Domain) -> bool:
-    return any(_of_source(domain, f"comem_{show}") for show in ("friends", "bigbang", "theoffice"))
+    return any(
+        _of_source(domain, f"comem_{show}") for show in ("friends", "bigbang", "theoffice")
+    ) and not _of_source(domain, "friendsqa")
 
 
 PROTOCOL = BenchmarkProtocol(
@@ -26,6 +28,7 @@ PROTOCOL = BenchmarkProtocol(
             "annotated": lambda domain: parse_config(domain).keys == "annotated",
             "personamem": _personamem,
             "dialsim": _dialsim,
+            "other_sources": lambda domain: not (_personamem(domain) or _dialsim(domain)),
         },
     ),
     CoMemConfig,

@@ -145,6 +145,20 @@ def personamem(folder: Path) -> Counts:
     }
 
 
+def friendsqa(folder: Path) -> Counts:
+    scenes = [
+        each
+        for path in files(folder, "friendsqa/friendsqa_*.json")
+        for each in json.loads(path.read_text(encoding="utf-8"))["data"]
+    ]
+    paragraphs = [paragraph for scene in scenes for paragraph in scene["paragraphs"]]
+    return {
+        "scenes": len(scenes),
+        "utterances": sum(len(each["utterances:"]) for each in paragraphs),
+        "questions": sum(len(each["qas"]) for each in paragraphs),
+    }
+
+
 OWN_COUNTS: Mapping[str, Callable[[Path], Counts]] = {
     "amemgym_v1_base": amemgym,
     "locomo": locomo,
@@ -162,6 +176,7 @@ OWN_COUNTS: Mapping[str, Callable[[Path], Counts]] = {
     "limitgen": limitgen,
     "memdaily": memdaily,
     "personamem_32k": personamem,
+    "friendsqa": friendsqa,
 }
 
 

@@ -71,7 +71,7 @@ def test_export_of_labels_names_the_scripted_model_and_dropped_questions(labeled
     [
         ("amemgym_demo", "only supports domains of CoMem"),
         ("comem_other", "no domain 'comem_other'"),
-        ("comem_dialsim_quotes", "Materialize the asset question/keys"),
+        ("comem_amemgym", "Materialize the asset question/keys"),
     ],
 )
 def test_export_of_labels_reports_why_a_domain_cannot_be_exported(empty, domain, reason) -> None:

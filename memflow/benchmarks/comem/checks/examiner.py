@@ -1,9 +1,11 @@
 """Recompute the gold of each probe with a rule-based label, from the messages before the probe only.
 
-This module shares no code with the rules in `sources/`. It examines DialSim's questions about quoted lines. All
-others are counted as not examined.
+This module shares no code with the rules in `sources/`. Three kinds of questions are examined: about states that
+AMemGym's users expose, about quoted lines of DialSim, and about scenes of FriendsQA. All others are counted as not
+examined.
 """
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -16,7 +18,9 @@ from memflow.checks.rules import AcrossTables, Expectation, Findings, PerDomain,
 from memflow.records import Probe, Turn
 
 _QUOTED = re.compile(r'Who (?:says|was the last to say these words): "(.*)"\?', re.DOTALL)
-_WORD = re.compile(r"[\w']+")
+_IN_SCENE = re.compile(r"In (season \d+, episode \d+, scene \d+)\b")
+_SPOKEN_WORD, _WORD = re.compile(r"[\w']+"), re.compile(r"[^\W_]+")
+"""A word of a quoted line, such as `don't`, and a word of an answer, such as `Pete` in `Pete's`."""
 
 Golds = frozenset[int] | None
 """The numbers of the options that the messages permit as gold, or None where they do not determine any."""
@@ -48,8 +52,14 @@ def examine_labels(config: CoMemConfig, probes: Sequence[Probe], turns: Sequence
 
 
 def _golds(probe: Probe, said: Sequence[Turn]) -> Golds:
-    quoted = _QUOTED.fullmatch(probe.question)
-    return None if quoted is None else _of_quote(probe, quoted[1], _before(probe, said))
+    visible = _before(probe, said)
+    if probe.variables:
+        return _of_states(probe, visible)
+    if quoted := _QUOTED.fullmatch(probe.question):
+        return _of_quote(probe, quoted[1], visible)
+    if scene := _IN_SCENE.match(probe.question):
+        return _of_scene(probe, scene[1], said, visible)
+    return None
 
 
 def _before(probe: Probe, said: Sequence[Turn]) -> Sequence[Turn]:
@@ -60,12 +70,45 @@ def _before(probe: Probe, said: Sequence[Turn]) -> Sequence[Turn]:
     return said[:end]
 
 
+def _of_states(probe: Probe, visible: Sequence[Turn]) -> Golds:
+    """Return the option with the latest exposed state values, or the unknown option if a value is not exposed yet."""
+    state: dict[str, str] = {}
+    for turn in visible:
+        state |= json.loads(turn.exposes or "{}")
+    if not state.keys() >= set(probe.variables):
+        return _unknown(probe)
+    values = [state[name] for name in probe.variables]
+    return frozenset(n for n, variant in enumerate(probe.variants, 1) if json.loads(variant) == values)
+
+
 def _of_quote(probe: Probe, quoted: str, visible: Sequence[Turn]) -> Golds:
     """Return the option that names the last speaker of the quoted words; without one, the unknown option."""
-    last = next((turn for turn in reversed(visible) if _contains(turn.text, quoted)), None)
+    last = next((turn for turn in reversed(visible) if _contains(turn.text, quoted, _SPOKEN_WORD)), None)
     if last is None:
         return _unknown(probe)
     return frozenset(n for n, option in enumerate(probe.options, 1) if option == last.speaker)
+
+
+def _of_scene(probe: Probe, place: str, said: Sequence[Turn], visible: Sequence[Turn]) -> Golds:
+    """Return the options that the visible part of a scene permits.
+
+    Before the scene, only the unknown option is permitted. After the scene, an option is permitted if its words, or one
+    part of a person's name, occur in the scene. Within the scene, both kinds are permitted.
+    """
+    seen = [turn for turn in visible if turn.sent_at == place]
+    whole = sum(turn.sent_at == place for turn in said)
+    people = {turn.speaker for turn in said}
+    texts = [f"{turn.speaker} {turn.text}" for turn in seen]
+    unknown = _unknown(probe)
+
+    def occurs(option: str) -> bool:
+        phrases = option.split() if option in people else [option]
+        return any(_contains(text, phrase) for text in texts for phrase in phrases)
+
+    occurring = (
+        frozenset(number for number, option in enumerate(probe.options, 1) if occurs(option)) - unknown
+    )
+    return occurring if seen and len(seen) == whole else occurring | unknown
 
 
 def _unknown(probe: Probe) -> frozenset[int]:
@@ -73,14 +116,14 @@ def _unknown(probe: Probe) -> frozenset[int]:
     return frozenset() if number is None else frozenset({number})
 
 
-def _contains(text: str, phrase: str) -> bool:
+def _contains(text: str, phrase: str, word: re.Pattern[str] = _WORD) -> bool:
     """Return whether a text contains the words of a phrase in sequence, without regard to case and punctuation."""
-    return _plain(phrase) in _plain(text)
+    return _plain(phrase, word) in _plain(text, word)
 
 
 @lru_cache(maxsize=65536)
-def _plain(text: str) -> str:
-    return f" {' '.join(_WORD.findall(text.replace('’', chr(39)).casefold()))} "
+def _plain(text: str, word: re.Pattern[str]) -> str:
+    return f" {' '.join(word.findall(text.replace('’', chr(39)).casefold()))} "
 
 
 def _rule(domain: Domain) -> Rule | None:

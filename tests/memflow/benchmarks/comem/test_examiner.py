@@ -1,5 +1,6 @@
 """The examiner of rule-based labels finds planted wrong golds of every kind, and none in dialogues read by hand."""
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 from memflow.benchmarks.comem.benchmark import CoMem
 from memflow.benchmarks.comem.checks.examiner import EXPECTED, examine_labels
 from memflow.benchmarks.comem.config import CoMemConfig
-from memflow.benchmarks.registry import find_domain
+from memflow.benchmarks.registry import domains, find_domain
 from memflow.checks.evaluation import check_rows
 from memflow.records import Probe, Turn
 from memflow.resources.data.library import Library
@@ -24,11 +25,23 @@ QUOTES = [
     ("Cy", "Oh - the KITE is red?"),
     ("Ann", "Yes."),
 ]
+STATES = [{"drink": "tea"}, {"place": "home"}, {"drink": "water"}, {"pet": "cat"}]
+SCENES = [
+    ("scene 1", "Ann", "I can't find Pete's boat."),
+    ("scene 2", "Bo", "A wooden ladder fell."),
+    ("scene 2", "Cy", "It was loud."),
+    ("scene 3", "Dee", "Good night."),
+]
+OF_SCENE = "In season 1, episode 2, scene 2: What fell?"
+
 # Golds by hand: per question, those of checkpoints 0 to 4. The gold at checkpoint 0 is that of checkpoint 1.
 GOLDS = {
     ("quotes", 'Who was the last to say these words: "The kite is red."?', ("Bo", "Cy", UNKNOWN)): "33122",
     ("quotes", 'Who says: "Good morning!"?', ("Bo", "Ann", UNKNOWN)): "22222",
+    ("states", "What shall I drink there?", ("Hot tea.", "Cold water.", UNKNOWN)): "33122",
+    ("scenes", OF_SCENE, ("the sea", "a wooden ladder", UNKNOWN)): "33222",
 }
+VARIANTS = ['["tea", "home"]', '["water", "home"]', "null"]
 
 
 def said(episode: str, texts: list[dict[str, Any]]) -> list[Turn]:
@@ -43,7 +56,12 @@ def said(episode: str, texts: list[dict[str, Any]]) -> list[Turn]:
 @pytest.fixture
 def turns() -> list[Turn]:
     quotes = [{"speaker": speaker, "text": text} for speaker, text in QUOTES]
-    return said("quotes", quotes)
+    states = [{"text": "Of late it is different.", "exposes": json.dumps(state)} for state in STATES]
+    scenes = [
+        {"sent_at": f"season 1, episode 2, {scene}", "speaker": speaker, "text": text}
+        for scene, speaker, text in SCENES
+    ]
+    return [*said("quotes", quotes), *said("states", states), *said("scenes", scenes)]
 
 
 @pytest.fixture
@@ -56,6 +74,8 @@ def probes() -> list[Probe]:
             checkpoint=checkpoint,
             question=question,
             options=list(options),
+            variables=["drink", "place"] if episode == "states" else [],
+            variants=VARIANTS if episode == "states" else [],
             gold=gold,
         )
         for (episode, question, options), golds in GOLDS.items()
@@ -65,16 +85,21 @@ def probes() -> list[Probe]:
 
 def test_examiner_confirms_golds_labeled_by_hand(probes: list[Probe], turns: list[Turn]) -> None:
     found = examine_labels(CONFIG, probes, turns)
-    assert found == {} and found.note == "examined 10 of 10 probes; not examined: 0.0%"
+    assert found == {} and found.note == "examined 20 of 20 probes; not examined: 0.0%"
 
 
 def test_examiner_finds_every_planted_wrong_gold(probes: list[Probe], turns: list[Turn]) -> None:
     """Each other option as gold, at every checkpoint: an early, a late, a stale and a wrong gold."""
+    within_scene = {f"{OF_SCENE}/c2"}  # the words of an answer may precede the answer
+    planted = 0
     for at, probe in enumerate(probes):
         for gold in {"1", "2", "3"} - {probe.gold}:
             world = [*probes]
             world[at] = replace(probe, gold=gold)
-            assert at in examine_labels(CONFIG, world, turns), (probe.probe_id, gold)
+            allowed = gold == "3" and probe.probe_id in within_scene
+            assert (at in examine_labels(CONFIG, world, turns)) is not allowed, (probe.probe_id, gold)
+            planted += not allowed
+    assert planted == 39
 
 
 Plant = Callable[[list[Turn]], None]
@@ -88,11 +113,14 @@ def edit(message_id: str, **values: Any) -> Plant:
     return apply
 
 
-PLANTS: dict[str, Plant] = {
-    "another speaker": edit("quotes/1", speaker="Cy"),
-    "words never said": edit("quotes/0", text="Good evening!"),
-    "words said again": edit("quotes/3", text="The kite is red."),
-    "message after the checkpoint": edit("quotes/2", checkpoint=4),
+PLANTS: dict[str, tuple[Plant, str]] = {
+    "another speaker": (edit("quotes/1", speaker="Cy"), "quotes"),
+    "words never said": (edit("quotes/0", text="Good evening!"), "quotes"),
+    "words said again": (edit("quotes/3", text="The kite is red."), "quotes"),
+    "another exposed value": (edit("states/2", exposes='{"drink": "tea"}'), "states"),
+    "a value not exposed": (edit("states/1", exposes="{}"), "states"),
+    "answer outside the scene": (edit("scenes/1", text="Something fell."), "scenes"),
+    "message after the checkpoint": (edit("states/1", checkpoint=3), "states"),
 }
 
 
@@ -100,8 +128,10 @@ PLANTS: dict[str, Plant] = {
 def test_examiner_finds_a_gold_that_a_message_contradicts(
     probes: list[Probe], turns: list[Turn], kind: str
 ) -> None:
-    PLANTS[kind](turns)
-    assert examine_labels(CONFIG, probes, turns)
+    plant, episode = PLANTS[kind]
+    plant(turns)
+    found = examine_labels(CONFIG, probes, turns)
+    assert found and {probes[at].episode_id for at in found} == {episode}
 
 
 def test_examiner_uses_only_messages_up_to_the_one_before_the_probe(
@@ -113,11 +143,17 @@ def test_examiner_uses_only_messages_up_to_the_one_before_the_probe(
     assert examine_labels(CONFIG, [replace(early, gold="2")], turns)
 
 
-def test_examiner_finds_no_wrong_gold_in_published_dialogues(build: Callable[..., Any]) -> None:
-    source, library = "comem_friends", Library(os.environ.get("MEMFLOW_DATA"))
+@pytest.mark.parametrize("source", ["comem_amemgym", "comem_friends", "friendsqa"])
+def test_examiner_finds_no_wrong_gold_in_published_dialogues(build: Callable[..., Any], source: str) -> None:
+    library = Library(os.environ.get("MEMFLOW_DATA"))
     if not library.found(source):
         pytest.skip(f"set MEMFLOW_DATA to a data folder that has {source}")
-    domain = replace(find_domain("comem_dialsim_quotes"), datasets=(source,))
+    found = next(
+        each
+        for each in domains().values()
+        if source in each.datasets and each.parameters.get("keys") == "rule"
+    )
+    domain = replace(find_domain(found.name), datasets=(source,))
     rows = build(domain, CoMem().records(library.dataset(source), library.paths(source)))
     tables = {"question.probes": rows.probes, "utterance.turns": rows.turns}
     [result] = check_rows("question.probes", rows.probes, EXPECTED, tables.__getitem__, domain)

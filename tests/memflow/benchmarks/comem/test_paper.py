@@ -108,8 +108,8 @@ DIALSIM = ("comem_friends", "comem_bigbang", "comem_theoffice")
         (("personamem_32k",), {}, "personamem_32k"),
         (DIALSIM, {}, "dialsim"),
         (DIALSIM[:1], {}, "dialsim"),
-        (("comem_sample",), {}, None),
-        ((*DIALSIM, "comem_sample"), {}, None),
+        (("friendsqa",), {}, None),
+        ((*DIALSIM, "friendsqa"), {}, None),
         (("personamem_32k",), {"checkpoints": (0.5, 1.0)}, None),
     ],
 )
