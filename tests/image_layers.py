@@ -91,7 +91,9 @@ class ImageLayers:
         for source in sources:
             path = ROOT / source
             if path.is_dir():
-                shutil.copytree(path, to, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+                shutil.copytree(
+                    path, to, symlinks=True, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+                )
             else:
                 if len(sources) > 1 or target.endswith("/"):
                     to.mkdir(parents=True, exist_ok=True)
