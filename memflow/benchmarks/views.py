@@ -125,11 +125,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of plain values. The columns listed in `right` contain numbers and are right-aligned."""
+    """A table of plain values. Columns of numbers are aligned on the right."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    right: Sequence[str] = ()
     title: str = ""
 
 

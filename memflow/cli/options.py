@@ -69,10 +69,10 @@ RepeatsOption = Annotated[
         max=1000,
     ),
 ]
-BoundsOption = Annotated[
+BaselinesOption = Annotated[
     bool,
     option(
-        "--bounds/--no-bounds",
+        "--baselines/--no-baselines",
         "Add the baselines none, oracle and previous (the state before its last change).",
         _WHAT,
         metavar=None,

@@ -37,7 +37,7 @@ def select(
     memories: options.MemoryOption = None,
     assistants: options.AssistantOption = None,
     limit: options.LimitOption = 0,
-    bounds: options.BoundsOption = True,
+    baselines: options.BaselinesOption = True,
     repeats: options.RepeatsOption = None,
     demo: options.DemoOption = False,
     url: options.UrlOption = None,
@@ -79,7 +79,7 @@ def select(
     default: Sequence[str] = DEMO_MEMORIES if demo else settings.assistants
     if (answering_model := settings.roles.assistant) != configured.roles.assistant:
         chosen, default = (_with_model(names, answering_model) for names in (chosen, default))
-    if chosen and bounds:
+    if chosen and baselines:
         chosen = _with_baselines(settings, wanted, chosen)
     answering = tuple(dict.fromkeys(chosen or default))
     _check_assistants(settings, wanted, answering)

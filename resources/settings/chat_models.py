@@ -9,7 +9,7 @@ from memflow.fingerprint import digest
 from memflow.resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
 from memflow.resources.endpoints.hosted_models import settings_name
 from memflow.resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
-from memflow.resources.settings.roles import Bounds
+from memflow.resources.settings.roles import TokenLimits
 from memflow.resources.settings.values import Devices, StrictModel, Url
 from memflow.resources.settings.vllm_options import NEW, OF_ANY_SERVER, contradictory_arguments
 
@@ -115,7 +115,7 @@ class Model(StrictModel):
         if isinstance(section, dict) and "max_tokens" in section:
             raise ValueError(
                 f"a model cannot set `max_tokens` ({section['max_tokens']!r}). Remove it, and set `output` in "
-                f"[bounds.ROLE] for the roles that the model plays: {', '.join(Bounds.model_fields)}."
+                f"[token_limits.ROLE] for the roles that the model plays: {', '.join(TokenLimits.model_fields)}."
             )
         return section
 

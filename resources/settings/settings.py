@@ -168,7 +168,7 @@ class Settings(SettingsFields):
         window = None if model.kind == "scripted" else model.profile.window
         if window is None:
             return None
-        return max(window - self.bounds.of("assistant").of(None) - model.profile.headroom, window // 2)
+        return max(window - self.token_limits.of("assistant").of(None) - model.profile.headroom, window // 2)
 
     def offers_embedder(self, assistant: str) -> bool:
         """Return whether a memory server of an assistant may embed: an embedder is chosen, or the chat is scripted."""

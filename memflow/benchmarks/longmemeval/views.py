@@ -78,7 +78,7 @@ def show_types(
                 for score in row
             ]
         columns = ("accuracy", "n", *members)
-        parts += [Heading(of_domain), Table(columns, rows, columns[1:])]
+        parts += [Heading(of_domain), Table(columns, rows)]
         averages = [scores[key] for key in scores if key[0] == _COLUMNS[0][0]]
         reasons = sorted({score.reason for score in averages if score.reason})
         parts += [Note(f"No task average: {reason}.") for reason in reasons]

@@ -70,7 +70,7 @@ def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], wi
         if title == "accuracy":
             rows += _floors(mine, checkpoints)
         rows += paper_lines(title, of_paper, checkpoints, len(heads))
-        yield Table(["memory", *heads], rows, heads)
+        yield Table(["memory", *heads], rows)
     if not wide:
         yield Note(
             "The line is too short for confidence intervals. Use the format csv or json to get the intervals."

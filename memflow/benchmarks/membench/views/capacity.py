@@ -67,7 +67,7 @@ def _tables(domain: str, rows: Sequence[dict[str, Any]]) -> Iterator[Part]:
             [tokens, row["assistant"], knee, interval, row["before"], row["beyond"], *counts, row["reason"]]
         )
     yield Heading(domain)
-    yield Table(("tokens", "memory", *NUMBERS, ""), cells, NUMBERS)
+    yield Table(("tokens", "memory", *NUMBERS, ""), cells)
     yield Note(
         "Knee: the tokens up to which accuracy stays at its first level. Before and beyond: accuracy on either side. "
         "Where the two counts differ, the one with the greater fall shows what makes the memory forget."
