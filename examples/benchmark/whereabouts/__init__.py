@@ -18,11 +18,7 @@ STORIES = Dataset(
 SPEC = BenchmarkSpec(
     name="whereabouts",
     title="Whereabouts",
-    domains=(
-        Domain(
-            "whereabouts_stories", "whereabouts", (STORIES.name,), "Where things are, after they were moved"
-        ),
-    ),
+    domains=(Domain("whereabouts_stories", "whereabouts", (STORIES.name,), "Where things are after a move"),),
     datasets=(STORIES,),
     implementation="whereabouts.benchmark:Whereabouts",
     checks=("whereabouts.checks:EXPECTED",),

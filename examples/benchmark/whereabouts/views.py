@@ -5,18 +5,15 @@ from memflow.errors import BadInput
 
 
 def show_moves(reader: Reader) -> Answer:
-    """Return a table of the number of correct answers by assistant and category. Raises BadInput if there are no
-    results.
-    """
-    rows = []
+    """Return the number of correct answers by assistant and category. Raises BadInput without results."""
+    counts: dict[tuple[str, str], list[float]] = {}
     for partition in reader.partitions("score.verdicts"):
         domain, _, assistant = partition.partition("/")
-        if domain != "whereabouts_stories":
-            continue
-        values = [row for row in reader.rows("score.verdicts", partition) if row.metric == "accuracy"]
-        for category in ("moved", "unmoved"):
-            found = [row.value or 0.0 for row in values if row.category == category]
-            rows.append((assistant, category, round(sum(found)), len(found)))
+        if domain == "whereabouts_stories":
+            for row in reader.rows("score.verdicts", partition):
+                if row.metric == "accuracy":
+                    counts.setdefault((assistant, row.category), []).append(row.value or 0.0)
+    rows = [(*key, round(sum(values)), len(values)) for key, values in counts.items()]
     if not rows:
         raise BadInput("no results yet. Create some with `memflow run --domain whereabouts_stories`.")
     columns = ("assistant", "category", "correct", "questions")
@@ -24,10 +21,4 @@ def show_moves(reader: Reader) -> Answer:
     return Answer(data, [Heading("Whereabouts"), Table(columns, rows)])
 
 
-VIEWS = (
-    View(
-        "moves",
-        "Show how many questions about moved and unmoved things are answered correctly.",
-        show_moves,
-    ),
-)
+VIEWS = (View("moves", "Show correct answers to questions about moved and unmoved things.", show_moves),)

@@ -35,53 +35,53 @@ def show_types(
     reader: Reader, domain: Sequence[str] | None = None, assistant: Sequence[str] | None = None
 ) -> Answer:
     """Return a table of the published averages of each assistant. Raises BadInput without results."""
+    titles = {(metric, name): title for title, metric, name in _COLUMNS}
     names = sorted({score.domain for score in reader.scores()})
     ours = {each.name for each in reader.domains(names) if each.benchmark == "longmemeval"}
-    chosen = [
+    shown = [
         score
         for score in reader.scores()
-        if score.domain in (domain or ours)
-        and score.domain in ours
+        if score.domain in ours
+        and (not domain or score.domain in domain)
         and (not assistant or score.assistant in assistant)
         and score.variant == "standard"
+        and (score.metric, score.slice) in titles
     ]
-    by_key = {(score.domain, score.assistant, score.metric, score.slice): score for score in chosen}
-    wanted = {(metric, name) for _, metric, name in _COLUMNS}
-    keys = sorted({key[:2] for key in by_key if key[2:] in wanted})
-    if not keys:
+    if not shown:
         raise BadInput(
             "no results of LongMemEval yet. Create some with `memflow run --domain longmemeval_sample`."
         )
     parts: list[Part] = []
     records = []
-    for of_domain in dict.fromkeys(name for name, _ in keys):
+    for of_domain in sorted({score.domain for score in shown}):
+        scores = {
+            (titles[score.metric, score.slice], score.assistant): score
+            for score in shown
+            if score.domain == of_domain
+        }
+        members = sorted({member for _, member in scores})
         rows = []
-        members = [name for each, name in keys if each == of_domain]
-        for title, metric, name in _COLUMNS:
-            scores = [by_key.get((of_domain, member, metric, name)) for member in members]
-            if not any(scores):
+        for title in titles.values():
+            row = [scores[title, member] for member in members if (title, member) in scores]
+            if not row:
                 continue
-            rows.append((title, max(score.n for score in scores if score), *map(_shown, scores)))
+            values = [_shown(scores.get((title, member))) for member in members]
+            rows.append((title, max(score.n for score in row), *values))
             records += [
                 {
                     "domain": of_domain,
-                    "assistant": member,
+                    "assistant": score.assistant,
                     "average": title,
                     "value": score.value,
                     "n": score.n,
                 }
-                for member, score in zip(members, scores, strict=True)
-                if score
+                for score in row
             ]
         columns = ("accuracy", "n", *members)
         parts += [Heading(of_domain), Table(columns, rows)]
-        reasons = {
-            score.reason
-            for member in members
-            if (score := by_key.get((of_domain, member, TASK_AVERAGED, "all"))) and score.reason
-        }
-        parts += [Note(f"No task average: {reason}.") for reason in sorted(reasons)]
-    shown = [score for score in chosen if (score.metric, score.slice) in wanted]
+        averages = [scores[key] for key in scores if key[0] == _COLUMNS[0][0]]
+        reasons = sorted({score.reason for score in averages if score.reason})
+        parts += [Note(f"No task average: {reason}.") for reason in reasons]
     return Answer({"rows": records}, parts, records, shown)
 
 
