@@ -3,19 +3,21 @@
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 from memflow.benchmarks import registry
-from memflow.errors import BadInput, BadSettings
+from memflow.errors import BadInput, BadSettings, StoreFailed
 from memflow.memories.main_code import main_code
 from memflow.memories.memory import Memory
 from memflow.memories.user_memories import memory_name
 from memflow.resources.endpoints.addresses import check_address
 from memflow.resources.endpoints.model_list import served_models
 from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.files.disks import os_fault
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.settings import Settings
 from memflow.suggestions import MOST_NAMES, unknown_name
@@ -38,6 +40,17 @@ def as_path(path: AnyPath | None) -> Path | None:
     if path is not None and not os.fspath(path):
         raise BadInput("'' is no folder. Write a path, or . for the current folder.")
     return None if path is None else Path(path).expanduser()
+
+
+@contextmanager
+def explained_os_errors(home: Path) -> Iterator[None]:
+    """Raise StoreFailed with the sentence of the command line for a full or read-only disk."""
+    try:
+        yield
+    except OSError as error:
+        if fault := os_fault(error, home):
+            raise StoreFailed(fault) from error
+        raise
 
 
 def operand_name(memory: object) -> str:

@@ -9,6 +9,7 @@ from memflow.api.arguments import (
     AnyPath,
     as_list,
     as_path,
+    explained_os_errors,
     named_domains,
     operand_name,
     own_tables,
@@ -18,7 +19,7 @@ from memflow.api.results import Results, results_of
 from memflow.benchmarks.domain_names import MAX_LIMIT
 from memflow.cli.front import Front
 from memflow.cli.import_paths import is_address
-from memflow.errors import BadSettings, EvaluationFailed, StoreFailed
+from memflow.errors import BadSettings, EvaluationFailed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +83,6 @@ def evaluate(
     from memflow.cli.run import run_selection
     from memflow.cli.selection import select
     from memflow.cli.summary import AFTER_FAILURE
-    from memflow.resources.files.disks import os_fault
 
     memories: list[AnyMemory] = as_list(memory)
     front = Front(as_path(settings), as_path(home), memories=own_tables(memories))
@@ -93,24 +93,21 @@ def evaluate(
         url, model = model, served_model(model)
     domains = named_domains(configured, benchmark)
     try:
-        selection = select(
-            front,
-            domains=domains,
-            memories=[operand_name(each) for each in memories],
-            limit=limit,
-            repeats=repeats,
-            baselines=baselines,
-            url=url,
-            model=model,
-            embedder=embedder,
-            embedder_url=embedder_url,
-        )
-        with progress_watcher(progress) as watcher:
-            selection, outcome = run_selection(front, selection, watcher, parallel=parallel, force=force)
-    except OSError as error:
-        if fault := os_fault(error, configured.home):
-            raise StoreFailed(fault) from error
-        raise
+        with explained_os_errors(configured.home):
+            selection = select(
+                front,
+                domains=domains,
+                memories=[operand_name(each) for each in memories],
+                limit=limit,
+                repeats=repeats,
+                baselines=baselines,
+                url=url,
+                model=model,
+                embedder=embedder,
+                embedder_url=embedder_url,
+            )
+            with progress_watcher(progress) as watcher:
+                selection, outcome = run_selection(front, selection, watcher, parallel=parallel, force=force)
     finally:
         gc.unfreeze()  # a run freezes all objects, also those of the caller
     results = results_of(selection.settings, selection.domains, selection.assistants)

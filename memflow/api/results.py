@@ -3,6 +3,7 @@
 import html
 import io
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
@@ -10,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 import pyarrow as pa
 from rich.console import RenderableType
 
-from memflow.api.arguments import AnyMemory, AnyPath, as_list, as_path, operand_name
+from memflow.api.arguments import AnyMemory, AnyPath, as_list, as_path, explained_os_errors, operand_name
 from memflow.cli.front import Front
 from memflow.cli.import_paths import assistant_name
 from memflow.cli.stored_names import assistants_of, check_names
-from memflow.errors import BadInput, MissingData
+from memflow.errors import BadInput, MissingData, StoreFailed
 from memflow.labels import interval_notes, score_label
 from memflow.records import Score
 from memflow.repeats import memory_name
@@ -201,7 +202,8 @@ class Results(Generic[Frame]):
     def probe(self, probe_id: str, assistant: AnyMemory | None = None, *, domain: str | None = None) -> Frame:
         """Return one row per assistant for a probe: question, gold, reply, prompt as sent, and a column per metric.
 
-        `recalled` is the number of recalled entries, which `recall` returns.
+        `recalled` is the number of recalled entries, which `recall` returns. `prompt` is empty if the home is
+        read-only, so that its ledger cannot be opened.
         """
         rows, metrics = [], dict[str, None]()
         for probe, answer in self._answers(probe_id, assistant, domain):
@@ -249,7 +251,8 @@ class Results(Generic[Frame]):
 
         name = self._assistant(assistant)
         place = (self.settings, self._lake, domain, name, query)
-        result = search_entries(*place, checkpoint=checkpoint, episode=episode, mode=mode, k=k)
+        with explained_os_errors(self.settings.home):  # the index is built at the first search
+            result = search_entries(*place, checkpoint=checkpoint, episode=episode, mode=mode, k=k)
         rows = [
             {**row, "domain": domain, "assistant": name, "rank": at} for at, row in enumerate(result.rows, 1)
         ]
@@ -385,7 +388,11 @@ class Results(Generic[Frame]):
         if assistant is not None:
             names = [self._assistant(assistant)]
             check_names(probe.domain, "assistant with answers", names, known)
-        with SqlLedger(self.settings.ledger_url) as ledger:
+        try:
+            opened: AbstractContextManager[SqlLedger | None] = SqlLedger(self.settings.ledger_url)
+        except StoreFailed:  # a home that is read-only
+            opened = nullcontext()
+        with opened as ledger:
             return [(asdict(probe), answer_of(self._lake, ledger, probe, name)) for name in names]
 
 

@@ -77,7 +77,7 @@ def find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
     return matching[0]
 
 
-def answer_of(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str) -> dict[str, Any]:
+def answer_of(lake: "Lake", ledger: "SqlLedger | None", asked: "Probe", assistant: str) -> dict[str, Any]:
     """Return one assistant's recalled entries, prompt, reply and verdicts for a probe."""
     where = f"{asked.domain}/{assistant}"
     reply = next((row for row in lake.read("answer.replies", where) if row.probe_id == asked.probe_id), None)
@@ -90,7 +90,8 @@ def answer_of(lake: "Lake", ledger: "SqlLedger", asked: "Probe", assistant: str)
     }
     messages = []
     with suppress(KeyError):  # not in this ledger
-        messages = [asdict(message) for message in ledger.messages(reply.completion or "")]
+        stored = ledger.messages(reply.completion or "") if ledger is not None else ()
+        messages = [asdict(message) for message in stored]
     judged = [name for name in lake.partitions("score.verdicts") if name == where]
     verdicts = lake.read_all("score.verdicts", judged)
     return {

@@ -1,6 +1,7 @@
 """The Python API: the values of the commands on the same input, as data frames, and errors with their sentences."""
 
 import asyncio
+import errno
 import json
 import subprocess
 import sys
@@ -19,8 +20,9 @@ from typer.testing import CliRunner
 import memflow
 from memflow.api.arguments import named_domains, operand_name, own_tables
 from memflow.cli import app
-from memflow.errors import BadInput, BadSettings, EvaluationFailed, MemflowError
+from memflow.errors import BadInput, BadSettings, EvaluationFailed, MemflowError, StoreFailed
 from memflow.memories.memory import Memory, Message, Recall, parameter
+from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.settings.settings import load
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 
@@ -138,6 +140,24 @@ def test_search_and_health_are_those_of_the_commands(homes: Any) -> None:
     assert measures == [{name: row[name] for name in ("measure", "state")} for row in health]
 
 
+def test_home_that_is_read_only_has_no_prompts_and_a_sentence_for_search(
+    homes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results = memflow.open(homes[0])
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    def fail(*_: Any) -> None:
+        raise StoreFailed("read-only")
+
+    monkeypatch.setattr(SqlLedger, "_open", fail)
+    monkeypatch.setattr("memflow.resources.indexes.search.search_entries", refuse)
+    assert results.probe(results.verdicts().probe_id[0]).prompt.tolist() == ["", ""]
+    with pytest.raises(StoreFailed, match=r"is read-only \(Read-only file system\). Make it writable"):
+        results.search(DOMAIN, "full", "work")
+
+
 def test_results_are_limited_to_the_evaluation(homes: Any) -> None:
     _, results = homes
     one = memflow.evaluate("full", DOMAIN, baselines=False, home=results.settings.home, progress=False)
@@ -159,7 +179,9 @@ def test_tables_are_pandas_polars_or_arrow_with_typed_columns(
         == pa.int64()
     )
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(BadInput, match=r"Polars is not installed. Install it: pip install .memflow-bench.polars"):
+    with pytest.raises(
+        BadInput, match=r"Polars is not installed. Install it: pip install 'memflow-bench\[polars\]'"
+    ):
         results.to_polars()
 
 
