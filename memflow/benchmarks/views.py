@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memflow.benchmarks.domains import Domain
+from memflow.errors import BadInput
 from memflow.records import Reply, Score, Verdict
 
 if TYPE_CHECKING:
@@ -81,6 +82,22 @@ def scores_of(reader: Reader, results: Collection[tuple[str, str]]) -> list[Scor
     return [score for score in reader.scores() if (score.domain, score.assistant) in results]
 
 
+def measured_names(
+    names: Collection[str], wanted: Sequence[str] | None, results: str, command: str
+) -> list[str]:
+    """Return the names of measured domains in `wanted`, or all of them without `wanted`.
+
+    `results` states of what, such as "capacity results", and `command` how to get them. Raises BadInput if `names` is
+    empty, or if it lacks a wanted name.
+    """
+    if not names:
+        raise BadInput(f"no domain has {results} yet. {command}.")
+    for name in wanted or ():
+        if name not in names:
+            raise BadInput(f"{name!r} has no {results}. Choose a domain that has: {', '.join(names)}.")
+    return [name for name in names if not wanted or name in wanted]
+
+
 DOMAIN_OPTION = Option("domain", "Of this domain; may be repeated.", repeated=True)
 ASSISTANT_OPTION = Option("assistant", "Of this assistant; may be repeated.", repeated=True)
 
@@ -108,11 +125,10 @@ class Note:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of plain values. The columns listed in `right` contain numbers and are right-aligned."""
+    """A table of plain values. Columns of numbers are aligned on the right."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Any]]
-    right: Sequence[str] = ()
     title: str = ""
 
 

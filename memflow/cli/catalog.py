@@ -8,7 +8,18 @@ from rich.filesize import decimal
 from memflow.cli.data_get import get
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table, table_of
+from memflow.cli.output import (
+    Columns,
+    Format,
+    FormatOption,
+    Text,
+    answer,
+    heading,
+    message,
+    note,
+    table,
+    table_of,
+)
 from memflow.cli.own_data import check
 
 if TYPE_CHECKING:
@@ -90,7 +101,7 @@ def list_datasets(ctx: typer.Context, form: FormatOption = Format.table) -> None
     for row in rows:
         if row["state"] != "present" and not row["command"]:
             by_hand.setdefault(row["how"], []).append(row["dataset"])
-    columns = {"data set": "dataset", "state": _state, "size": _size, "license": "licence"}
+    columns: Columns = {"data set": "dataset", "state": _state, "size": _size, "license": "licence"}
     answer(
         form,
         {"folder": library.folder, "datasets": rows},

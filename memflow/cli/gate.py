@@ -17,6 +17,7 @@ from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainArgument, argument, option
 from memflow.cli.output import (
+    Columns,
     Format,
     FormatOption,
     Text,
@@ -39,7 +40,7 @@ from memflow.scoring.decisions import (
 )
 
 COLORS = {REGRESSION: "bold red", CANNOT_TELL: "bold yellow"}
-COLUMNS = {
+COLUMNS: Columns = {
     "score": "name",
     "decision": "state",
     "new": "value",

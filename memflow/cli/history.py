@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, RowsOption
-from memflow.cli.output import Format, FormatOption, answer, interval_text, note, table_of
+from memflow.cli.output import Columns, Format, FormatOption, answer, interval_text, note, table_of
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 
@@ -26,7 +26,7 @@ COPIED = (
     "value",
 )
 """The columns of a published score that a row has."""
-COLUMNS = {
+COLUMNS: Columns = {
     "no.": lambda row: str(row["publication"]),
     "time (UTC)": lambda row: row["published_at"][:16].replace("T", " "),
     "domain": "domain",

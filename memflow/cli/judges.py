@@ -10,14 +10,14 @@ from memflow.chat.scripted import LABEL
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import MetricFilter, argument
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, note, table_of
+from memflow.cli.output import Columns, Format, FormatOption, Text, answer, cut, note, table_of
 from memflow.cli.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.judges.injection_test import CaseResult
 
 LONGEST_NAMES = 60
-COLUMNS = {
+COLUMNS: Columns = {
     "metric": "metric",
     "prompt": lambda case: case.prompt.partition("/")[2],
     "injections": "injections",

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, note, table_of
+from memflow.cli.output import Columns, Format, FormatOption, Text, answer, cut, heading, note, table_of
 from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
 
@@ -24,7 +24,7 @@ WHAT = {
     "question.probes": "probes",
     "feedback.sessions": "rounds of feedback",
 }
-COLUMNS = {
+COLUMNS: Columns = {
     "what": lambda row: WHAT[row["table_name"]],
     "valid": lambda row: row["n"] - row["quarantined"],
     "of": "n",

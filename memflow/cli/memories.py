@@ -17,7 +17,7 @@ from memflow.cli.import_paths import with_own_memories
 from memflow.cli.lazy_commands import App, LazyGroup
 from memflow.cli.memory_check import check
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, note, table_of
+from memflow.cli.output import Columns, Format, FormatOption, Text, answer, cell, cut, note, table_of
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls
@@ -77,7 +77,7 @@ def list_memories(
             rows.append({**_own(mine), "memory": name, "pattern": name, "unusable": str(config)})
         else:
             rows.append(_row(config, known[name]))
-    columns = {
+    columns: Columns = {
         "memory": lambda row: Text(row["pattern"], "red" if row["unusable"] else ""),
         "source": _source,
         "requests at most": lambda row: f"unusable: {row['unusable']}" if row["unusable"] else row["asks"],
@@ -160,7 +160,7 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text(f"names: {row['pattern']}\n{row['class']}\n", "dim")
     yield Markdown(row["description"])
     if row["parameters"]:
-        columns = {
+        columns: Columns = {
             "parameter": "name",
             "value": lambda item: _shown(item["value"]),
             "default": lambda item: _shown(item["default"]),
@@ -179,9 +179,9 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
     }
     yield Text("\n" + "\n".join(f"{what}: {text}" for what, text in facts.items() if text))
     if row["deviations"]:
-        columns = {"differs in": "topic", "paper or published code": "published", "here": "memflow"}
+        points: Columns = {"differs in": "topic", "paper or published code": "published", "here": "memflow"}
         yield Text()
-        yield table_of(row["deviations"], columns)
+        yield table_of(row["deviations"], points)
 
 
 def _server_facts(server: Mapping[str, Any] | None) -> dict[str, str]:

@@ -11,7 +11,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.import_paths import with_own_memories
 from memflow.cli.options import ANY_NAME, argument
-from memflow.cli.output import Format, FormatOption, Text, answer, note, table_of
+from memflow.cli.output import Columns, Format, FormatOption, Text, answer, note, table_of
 from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SERVER = "server"
 """The name of a memory server that is given as a command."""
 COLORS = {"ok": "green", "wrong": "red", "note": "yellow", "skipped": "dim"}
-COLUMNS = {
+COLUMNS: Columns = {
     "check": "name",
     "verdict": lambda line: Text(line.verdict, COLORS[line.verdict]),
     "found": "found",

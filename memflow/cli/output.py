@@ -17,11 +17,21 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.padding import Padding
 from rich.segment import Segment
 
-from memflow.cli.tables import FittedTable, Text, cell, csv_text, latex_text, markdown_text, table, table_of
+from memflow.cli.tables import (
+    Columns,
+    FittedTable,
+    Text,
+    cell,
+    csv_text,
+    latex_text,
+    markdown_text,
+    table,
+    table_of,
+)
 from memflow.control_characters import json_escaped, visible
 from memflow.errors import BadInput
 
-__all__ = ["FittedTable", "Text", "cell", "table", "table_of"]
+__all__ = ["Columns", "FittedTable", "Text", "cell", "table", "table_of"]
 
 MOST_LINES = 20
 """Lines of a list that are shown."""

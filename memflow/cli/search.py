@@ -17,9 +17,9 @@ from memflow.cli.options import (
     argument,
     option,
 )
-from memflow.cli.output import Format, FormatOption, Text, answer, line, note, table_of
+from memflow.cli.output import Columns, Format, FormatOption, Text, answer, line, note, table_of
 
-COLUMNS = {
+COLUMNS: Columns = {
     "rank": "rank",
     "score": lambda row: f"{row['score']:.4f}",
     "episode": "episode_id",

@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
-from memflow.cli.output import Format, FormatOption, answer, heading, note, table, table_of
+from memflow.cli.output import Columns, Format, FormatOption, answer, heading, note, table, table_of
 from memflow.cli.stored_names import assistants_of, check_names
 
 TABLE = "score.health"
@@ -42,7 +42,7 @@ def health(
     measures = {name: lake.read(TABLE, name) for name in partitions}
     data = [asdict(row) for rows in measures.values() for row in rows]
     if assistant is not None:
-        columns = {
+        columns: Columns = {
             "measure": "measure",
             "state": "state",
             "statement": full_statement,

@@ -10,7 +10,7 @@ from rich.console import RenderableType
 from memflow.cli.evidence import label_note, metric_name
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyDomainArgument
-from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, table_of
+from memflow.cli.output import Columns, Format, FormatOption, answer, heading, interval_text, note, table_of
 from memflow.errors import BadInput
 from memflow.labels import score_label
 
@@ -24,7 +24,7 @@ JUDGED = {
     "score.claims": ("claim_id", "episode_id", "variant", "value"),
 }
 """The tables with verdicts of judges, and the columns of a `JudgedItem`."""
-COLUMNS = {
+COLUMNS: Columns = {
     "metric": lambda row: metric_name(row.metric, row.variant),
     "judges": lambda row: len(row.judges),
     "items": "items",

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyDomainArgument
-from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, table_of
+from memflow.cli.output import Columns, Format, FormatOption, answer, heading, interval_text, note, table_of
 from memflow.cli.stored_names import check_names, variant_chooser
 from memflow.labels import score_label
 
@@ -24,7 +24,7 @@ MEANING = (
     "answers and judge. docs/how-to/judges.md explains both tables."
 )
 ADVICE = "No repeats are stored. Measure the noise with `memflow run --repeats 3`."
-DEVIATIONS = {
+DEVIATIONS: Columns = {
     "metric": "metric",
     "assistant": "assistant",
     "repeats of": "repeats_of",

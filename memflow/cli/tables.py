@@ -47,6 +47,8 @@ MINUS = re.compile(r"(?<![\w.])-(?=\d)")
 
 Column = str | Callable[[Any], Any]
 """Where the values of a column are: the key or attribute of a row, or a function of the row."""
+Columns = Mapping[str, Column]
+"""The columns of a table by title."""
 
 
 class Text(RichText):
@@ -139,9 +141,7 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[Any]], title: str = ""
     return FittedTable(columns, [*rows], title)
 
 
-def table_of(
-    rows: Iterable[Any], columns: Mapping[str, Any] | Sequence[str] = (), title: str = ""
-) -> FittedTable:
+def table_of(rows: Iterable[Any], columns: Columns | Sequence[str] = (), title: str = "") -> FittedTable:
     """Return a printable table of records. `columns` declares the value of each column; the default is all keys."""
     records = [*rows]
     declared = columns or [*(records[0] if records else ())]

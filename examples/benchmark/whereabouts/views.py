@@ -21,7 +21,7 @@ def show_moves(reader: Reader) -> Answer:
         raise BadInput("no results yet. Create some with `memflow run --domain whereabouts_stories`.")
     columns = ("assistant", "category", "correct", "questions")
     data = {"rows": [dict(zip(columns, row, strict=True)) for row in rows]}
-    return Answer(data, [Heading("Whereabouts"), Table(columns, rows, columns[2:])])
+    return Answer(data, [Heading("Whereabouts"), Table(columns, rows)])
 
 
 VIEWS = (

@@ -48,7 +48,7 @@ def show_types(reader: Reader, domain: list[str] | None, assistant: list[str] | 
         for score in scores
     ]
     records = [dict(zip(COLUMNS, row, strict=True)) for row in rows]
-    parts: list[Part] = [Heading("Answer score by type of question"), Table(COLUMNS, rows, COLUMNS[3:])]
+    parts: list[Part] = [Heading("Answer score by type of question"), Table(COLUMNS, rows)]
     return Answer({"types": records}, parts, records, scores)
 
 

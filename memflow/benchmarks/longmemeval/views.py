@@ -74,7 +74,7 @@ def show_types(
                 if score
             ]
         columns = ("accuracy", "n", *members)
-        parts += [Heading(of_domain), Table(columns, rows, columns[1:])]
+        parts += [Heading(of_domain), Table(columns, rows)]
         reasons = {
             score.reason
             for member in members

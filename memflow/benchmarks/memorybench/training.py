@@ -83,7 +83,7 @@ def _export(reader: Reader, domain: Domain, action: Action) -> ExportedFile:
         "".join(f"{line}\n" for line in lines),
         {"action": action, "counts": learned.counts, "left_out": learned.excluded},
         (
-            Table(columns, learned.counts, right=columns[1:]),
+            Table(columns, learned.counts),
             *(Note(f"{case['case_id']} is left out: {case['reason']}.") for case in learned.excluded),
         ),
     )

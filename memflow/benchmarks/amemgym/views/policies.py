@@ -114,7 +114,7 @@ def _parts(
     for metric in dict.fromkeys(row.metric for row in rows):
         yield Heading(metric)
         metric_rows = [row for row in rows if row.metric == metric]
-        yield Table(COLUMNS, [_cells(row) for row in metric_rows], COLUMNS[1:])
+        yield Table(COLUMNS, [_cells(row) for row in metric_rows])
         for reason in dict.fromkeys(row.reason for row in metric_rows if row.reason):
             names = ", ".join(row.assistant for row in metric_rows if row.reason == reason)
             yield Note(f"No score of {names}: {reason}.")

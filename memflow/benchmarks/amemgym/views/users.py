@@ -31,7 +31,7 @@ def export_file(reader: Reader, domain: Domain) -> ExportedFile:
         ),
     }
     omitted = [(item.user_id, item.question or "the whole user", item.reason) for item in exported.left_out]
-    parts: list[Part] = [Table(tuple(counts), [tuple(counts.values())], tuple(counts), title="Written")]
+    parts: list[Part] = [Table(tuple(counts), [tuple(counts.values())], title="Written")]
     if omitted:
         parts.append(Table(("user", "what", "reason"), omitted, title="\nLeft out"))
     parts.append(

@@ -52,7 +52,7 @@ def _parts(found: Sequence[LabelSummary]) -> Iterator[Part]:
         ]
         for each in found
     ]
-    yield Table(["slice", *numbers], rows, numbers)
+    yield Table(["slice", *numbers], rows)
     numbers = ["unknown", "changed", "as published", "contradicted"]
     by_checkpoint = [
         [
@@ -65,7 +65,7 @@ def _parts(found: Sequence[LabelSummary]) -> Iterator[Part]:
         for at in whole.checkpoints
     ]
     yield Heading("Gold labels of the questions kept, by checkpoint")
-    yield Table(["checkpoint", *numbers], by_checkpoint, numbers)
+    yield Table(["checkpoint", *numbers], by_checkpoint)
     changes = ", ".join(f"{count:,} change {_times(often)}" for often, count in enumerate(whole.changes))
     yield Note(f"Over the checkpoints: {changes or 'no question is kept'}.")
     yield Note("contradicted: questions whose annotator grants an option that it does not choose.")

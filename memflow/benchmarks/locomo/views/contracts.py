@@ -88,7 +88,7 @@ def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
             rows.append([assistant, "span", *spans])
     ceilings = {score.slice: score for score in scores if score.metric == KEY_CEILING}
     rows.append(["ceiling of the key", "", *(_cell(ceilings.get(slice_)) for slice_ in slices)])
-    parts: list[Part] = [Heading(domain), Table(["assistant", "contract", *heads], rows, heads)]
+    parts: list[Part] = [Heading(domain), Table(["assistant", "contract", *heads], rows)]
     if imported := sorted({score.assistant for score in scores if score.imported}):
         parts.append(Note(f"Imported, not run by memflow: {', '.join(imported)}."))
     return parts

@@ -36,7 +36,7 @@ def _table(name: str, found: Sequence[TableRow], values: Sequence[PaperValue]) -
     heads = [COLUMNS[_kind(slice_)] for slice_ in slices]
     rows = [*_accuracy_rows(own, slices), *_published([each for each in values if each[0] == name], slices)]
     yield Heading(f"{name}, accuracy by kind of question")
-    yield Table(["memory", *heads], rows, heads)
+    yield Table(["memory", *heads], rows)
     yield Note("; ".join(f"{head}: {_title(at)}" for head, at in zip(heads, slices, strict=True)) + ".")
     yield from missing_notes(own, ("accuracy",))
 

@@ -59,7 +59,7 @@ def _tables(
             f"{name if head == 'accuracy' else ''}\n{head}" for name in some for head in HEADS.values()
         ]
         rows = [*_measured(own, some), *_published(published, some)]
-        yield Table(["\nmemory", *columns], rows, columns)
+        yield Table(["\nmemory", *columns], rows)
     yield from missing_notes(own)
 
 

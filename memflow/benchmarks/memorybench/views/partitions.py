@@ -200,7 +200,7 @@ def _table(
                         *(Dim(f"{one:.3f}" if one != "" else "") for both in values for one in both),
                     ]
                 )
-    return Table(["memory", *columns], rows, columns)
+    return Table(["memory", *columns], rows)
 
 
 def _missing(found: Sequence[Cell], heads: Mapping[str, str], where: str = "") -> Iterator[Note]:

@@ -72,7 +72,7 @@ def _table(domain: str, found: Sequence[Times]) -> Iterator[Part]:
             corpora = [row.corpora or None, _seconds(row.corpus_s)]
             rows.append([first, row.assistant, *writing, *reading, *corpora])
     yield Heading(domain)
-    yield Table(("format", "memory", *NUMBERS), rows, NUMBERS)
+    yield Table(("format", "memory", *NUMBERS), rows)
     yield Note(
         "Mean seconds: to write a dialogue; to answer a case, with its recall; to write a corpus. "
         "`own` is the memory's own computing; the rest is the latency of models."
