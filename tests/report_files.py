@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from memflow.records import ProbeRetrieval
-from memflow.resources.report.page import bundle, index_page, single_page
+from memflow.resources.report.page import bundle, index_page
 from memflow.resources.report.payload import json_script
 from memflow.scoring.headroom import AT, headroom
 
@@ -51,20 +51,16 @@ COMPARISONS = math.comb(len(ACCURACIES), 2)
 """The number of pairs of assistants, over which p is adjusted."""
 
 
-def write_report(folder: Path, *, single: bool = False, scripted: bool = True, published: int = 3) -> Path:
-    """Write a report and return the page to open. `single` puts everything into that page."""
-    return write_files(folder, data_files(scripted=scripted, published=published), single=single)
+def write_report(folder: Path, *, scripted: bool = True, published: int = 3) -> Path:
+    """Write a report and return the page to open."""
+    return write_files(folder, data_files(scripted=scripted, published=published))
 
 
-def write_files(folder: Path, files: dict[str, Any], *, single: bool = False) -> Path:
+def write_files(folder: Path, files: dict[str, Any]) -> Path:
     """Write a report with these payloads by name and return the page to open."""
     scripts = {name: json_script(name, value) for name, value in files.items()}
     folder.mkdir(parents=True, exist_ok=True)
     page = folder / "index.html"
-    if single:
-        site = scripts.pop("site")
-        page.write_bytes(single_page(TITLE, (*scripts.values(), site)))
-        return page
     page.write_bytes(index_page(TITLE))
     for name in ("app.js", "app.css"):
         (folder / name).write_bytes(bundle(name))

@@ -1,5 +1,6 @@
 """Browser tests: a home with the demo, `memflow dev`, and a headless Chromium."""
 
+import io
 import json
 import os
 import shutil
@@ -9,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from selenium.common.exceptions import StaleElementReferenceException, TimeoutException
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
@@ -89,16 +91,13 @@ class Page:
         if "Show Markdown" in found.text:
             found.click()
 
-    def scroll_to(self, path: str) -> None:
-        """Scroll until the element at the XPath is at the top of its pane."""
-        self.driver.execute_script("arguments[0].scrollIntoView(true)", self.find(path))
-
-    def picture(self, name: str) -> None:
-        """Save a screenshot if MEMFLOW_SCREENSHOTS names a folder."""
+    def picture(self, name: str, box: tuple[int, int, int, int] | None = None) -> None:
+        """Save a screenshot, or the part in a box (left, top, right, bottom), if MEMFLOW_SCREENSHOTS names a folder."""
         if self._pictures:
             folder = ROOT / self._pictures
             folder.mkdir(parents=True, exist_ok=True)
-            self.driver.save_screenshot(str(folder / f"{name}.png"))
+            screenshot = Image.open(io.BytesIO(self.driver.get_screenshot_as_png()))
+            screenshot.crop(box).save(folder / f"{name}.png")
 
 
 SLOW = "none@slow"

@@ -170,15 +170,11 @@ def shown_scores(report: Report) -> dict[str, str]:
     return {row[-8].split()[0]: row[-6] for row in rows}
 
 
-@pytest.mark.parametrize("form", ["file", "http", "single file"])
+@pytest.mark.parametrize("form", ["file", "http"])
 def test_leaderboard_shows_the_scores_in_every_form_of_the_report(
-    driver: Chrome, folder: Path, http_address: str, tmp_path: Path, form: str
+    driver: Chrome, folder: Path, http_address: str, form: str
 ) -> None:
-    addresses = {
-        "file": (folder / "index.html").as_uri(),
-        "http": http_address,
-        "single file": report_files.write_report(tmp_path / "single", single=True).as_uri(),
-    }
+    addresses = {"file": (folder / "index.html").as_uri(), "http": http_address}
     report = Report(driver, addresses[form])
     report.open(f"leaderboard?domain={DOMAIN}", "Accuracy by period")
     assert shown_scores(report) == expected_scores()
