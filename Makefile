@@ -45,14 +45,12 @@ docs: $(READY)             ## build the documentation into site/, with a referen
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 PYTHONS ?= 3.11 3.12 3.13
-release-check: $(READY)    ## install and use wheel and source distribution on three Pythons; draw the pictures again
+release-check: $(READY)    ## install and use wheel and source distribution on three Pythons; compare the pictures
 	$(BIN)/python .ci/packages.py --demo --tools $(PYTHONS)
-	$(MAKE) pictures
-	git diff --stat -- docs/img
+	$(BIN)/python docs/pictures.py --check
 
 pictures: $(READY)         ## the pictures of docs/img: terminal (SVG), and screenshots of the UI with a headless Chromium
 	$(BIN)/python docs/pictures.py
-	$(BIN)/python docs/report_pictures.py
 	MEMFLOW_SCREENSHOTS=docs/img $(BIN)/pytest -q tests/browser
 
 bench: $(READY)            ## the values of docs/explanation/performance.md, one JSON line each; peers are installed into their own environment

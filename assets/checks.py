@@ -7,7 +7,6 @@ pipeline include a suite of Great Expectations, whose page of Data Docs the meta
 memflow/checks/evaluation.py evaluates the rules.
 """
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
@@ -20,8 +19,7 @@ from memflow.checks.evaluation import RuleResult, combine
 from memflow.checks.expectations import expectations_of
 from memflow.checks.rules import Severity
 from memflow.errors import MissingData
-from memflow.pipeline import STEPS, WRITERS, Step, partition_key, steps_of
-from memflow.resources.lake.facts import RUN
+from memflow.pipeline import STEPS, Step, partition_key, steps_of
 from memflow.resources.lake.lake import Lake
 from memflow.resources.process import release_after_growth
 from memflow.resources.settings.settings import Settings
@@ -32,8 +30,6 @@ from memflow.scoring.drift_summary import last_drifts, markdown
 BLOCKING, FAULT, WARNING = "blocking_rules", "fault_rules", "warning_rules"
 CHECKS: dict[str, Severity] = {BLOCKING: "error", FAULT: "fault", WARNING: "warn"}
 """The checks of a step, and the severity of their rules."""
-PUBLISHING_S, PAUSE_S = 30.0, 0.5
-"""Seconds to wait for another run that has published the leaderboard only, and between two looks at it."""
 
 
 def check_steps() -> dict[str, tuple[Step, ...]]:
@@ -118,19 +114,8 @@ def _results(
 
 
 def _evaluated(table: str, partition: str, lake: Lake, settings: Settings) -> list[RuleResult]:
-    """Return the results of a table's rules on a partition, and those of its suite of Great Expectations.
-
-    Two hosts may publish at the same time: a published table that differs from the leaderboard of the other run is
-    checked again until that run has published the table, too.
-    """
-    until = time.monotonic() + PUBLISHING_S
-    while True:
-        runs = _publishing_runs(table, partition, lake)
-        rules = check_partition(table, partition, lake, Scope.of(table, partition, settings))
-        passed = all(rule.passed for rule in rules)
-        if passed or len(runs | _publishing_runs(table, partition, lake)) < 2 or time.monotonic() > until:
-            break
-        time.sleep(PAUSE_S)
+    """Return the results of a table's rules on a partition, and those of its suite of Great Expectations."""
+    rules = check_partition(table, partition, lake, Scope.of(table, partition, settings))
     if table in SUITES:
         rules += validate_suite(table, partition, lake.read(table, partition), settings.home / DATA_DOCS)
     return rules
@@ -143,14 +128,6 @@ def _links(step: Step, partitions: Sequence[str], settings: Settings) -> dict[st
         for name, link in data_docs_link(settings.home, table, partition).items():
             links[name if len(partitions) == 1 else f"{name} of {partition}"] = link
     return links
-
-
-def _publishing_runs(table: str, partition: str, lake: Lake) -> set[str | None]:
-    """Return the runs that have written this published table and the leaderboard in the lake."""
-    if WRITERS[table].scope != "all":
-        return set()
-    stored = [lake.facts(name, partition) for name in (table, "score.leaderboard")]
-    return {facts.meta.get(RUN) for facts in stored if facts is not None}
 
 
 def _result(

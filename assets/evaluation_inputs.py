@@ -53,7 +53,9 @@ def evaluation_inputs(fingerprints: Fingerprints, domain: Domain, assistant: str
         "answering model": [answering],
         "judge": settings.judges_of(domain.name) if fingerprints.judge(domain) is not None else [],
     }
-    bounds = settings.bounds.fingerprint("simulator", "assistant", "memory", "backbone", "annotator", "judge")
+    bounds = settings.token_limits.fingerprint(
+        "simulator", "assistant", "memory", "backbone", "annotator", "judge"
+    )
     parameters = digest(domain.parameters, domain.seed, domain.limit, domain.decoding, bounds)
     replaced = fingerprints.behind(domain, assistant).get("replaced_prompts", "")
     data = [fingerprints.content("raw.records", name) for name in domain.datasets]

@@ -257,7 +257,7 @@ class Fingerprints:
         memory, memory_digest = self._memory(assistant)
         model = self.settings.model(self.settings.model_of(assistant))
         embedder = self.settings.embedder.fingerprint() if self._embeds(memory, assistant) else ""
-        bounds = self.settings.bounds.fingerprint("assistant", "memory")
+        bounds = self.settings.token_limits.fingerprint("assistant", "memory")
         return digest(
             memory_digest, model.fingerprint(), embedder, *filter(None, [bounds, self._window(assistant)])
         )
@@ -338,7 +338,7 @@ class Fingerprints:
         """
         names = names or tuple(getattr(self.settings.roles, role) for role in roles)
         prints = [self.settings.model(name).fingerprint() for name in names]
-        bounds = self.settings.bounds.fingerprint(*roles)
+        bounds = self.settings.token_limits.fingerprint(*roles)
         return digest(prints, {prompt.name: prompt.digest for prompt in prompts}, *filter(None, [bounds]))
 
     def _any_scripted(self, names: Any) -> bool:

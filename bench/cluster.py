@@ -224,7 +224,7 @@ def run_embedded(folder: Path, domains: Sequence[str], assistants: Sequence[str]
         environment = {
             name: value for name, value in os.environ.items() if not name.startswith(("MEMFLOW_", "DAGSTER_"))
         }
-        command = [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--no-bounds"]
+        command = [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--no-baselines"]
         ended = subprocess.run(
             command, check=False, capture_output=True, text=True, env={**environment, "PYTHONPATH": str(ROOT)}
         )

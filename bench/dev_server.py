@@ -92,7 +92,7 @@ class DevHome:
         """Materialize the domain and the assistants with `memflow run`."""
         chosen = [part for name in assistants for part in ("--memory", name)]
         ended = subprocess.run(
-            self.command("run", "--domain", DOMAIN, *chosen, "--no-bounds"),
+            self.command("run", "--domain", DOMAIN, *chosen, "--no-baselines"),
             env=environment(),
             cwd=ROOT,
             check=False,

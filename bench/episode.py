@@ -71,7 +71,7 @@ def run(messages: int, memory: str) -> None:
         Path(home, "memflow.toml").write_text(SETTINGS.format(home=home), encoding="utf-8")
         write_dialogue(Path(home, "talk.jsonl"), messages)
         os.chdir(home)
-        options = ["run", "--domain", "talk", "--memory", memory, "--no-bounds", "--format", "json"]
+        options = ["run", "--domain", "talk", "--memory", memory, "--no-baselines", "--format", "json"]
         before = resource.getrusage(resource.RUSAGE_SELF)
         try:
             app(options, standalone_mode=False)

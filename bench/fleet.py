@@ -56,7 +56,7 @@ def run_fleet(folder: Path, url: str, data: Path, names: Sequence[str]) -> Fleet
     settings = folder / "memflow.toml"
     settings.write_text(f'home = "{folder}"\ndata = "{data}"\n' + stub_settings(url, CONCURRENCY))
     run = [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run"]
-    run += ["--domain", DOMAIN, "--limit", str(USERS), "--no-bounds", "--format", "json"]
+    run += ["--domain", DOMAIN, "--limit", str(USERS), "--no-baselines", "--format", "json"]
     subprocess.run([*run, "--memory", "none"], check=True, capture_output=True)
     ledger = folder / "ledger.sqlite"
     before, used, began = _completions(ledger), child_cpu_seconds(), time.perf_counter()

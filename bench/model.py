@@ -110,7 +110,7 @@ def record_mix(
         {name: ModelProfile(model.sampling(), model.concurrency, model.fingerprint(), scripted=False)},
         dict.fromkeys(Roles.model_fields, name),
         lambda assistant: name,
-        settings.bounds.of,
+        settings.token_limits.of,
         judges=lambda domain: (name,),
     )
     own = settings.own_memories()

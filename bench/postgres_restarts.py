@@ -45,7 +45,7 @@ class RestartResult:
 def command(home: Path, url: str, limit: int) -> list[str]:
     """Return the command of a run against a stub server."""
     memories = [part for name in MEMORIES for part in ("--memory", name)]
-    sizes = f"--limit {limit} --no-bounds --parallel 3"
+    sizes = f"--limit {limit} --no-baselines --parallel 3"
     wanted = f"--domain {DOMAIN} {sizes} --url {url} --model stub --embedder hashing".split()
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *memories, *wanted]
 

@@ -222,7 +222,7 @@ def fork_command(home: DevHome) -> int:
         os.environ.update(environment())
         os.chdir(ROOT)
         chosen = [part for name in KILLED_MEMORIES for part in ("--memory", name)]
-        sys.argv = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds", "--parallel", "4")[2:]
+        sys.argv = home.command("run", "--domain", DOMAIN, *chosen, "--no-baselines", "--parallel", "4")[2:]
         app()
     finally:
         os._exit(0)
@@ -257,7 +257,7 @@ def soak_beside(folder: Path) -> bool:
             backfill = home.backfill("evaluate_memory", [f"{name}|{DOMAIN}" for name in MEMORIES])
             await_true("the backfill to start", lambda: bool(home.workers()), PATIENCE_S)
             chosen = [part for name in MEMORIES for part in ("--memory", name)]
-            command = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds")
+            command = home.command("run", "--domain", DOMAIN, *chosen, "--no-baselines")
             runs = [
                 subprocess.Popen(command, env=environment(), cwd=ROOT, stdout=subprocess.DEVNULL)
                 for _ in range(2)

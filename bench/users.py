@@ -45,7 +45,7 @@ def run(users: int) -> None:
     with tempfile.TemporaryDirectory() as home:
         Path(home, "memflow.toml").write_text(SETTINGS.format(home=home, users=users), encoding="utf-8")
         os.chdir(home)
-        options = ["run", "--domain", "users", "--memory", MEMORY, "--no-bounds", "--format", "json"]
+        options = ["run", "--domain", "users", "--memory", MEMORY, "--no-baselines", "--format", "json"]
         began = time.perf_counter()
         try:
             app(options, standalone_mode=False)

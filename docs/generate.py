@@ -38,6 +38,7 @@ from memflow.scoring.catalog import SHARED, catalog, declared_metrics
 
 MARKER = re.compile(r"<!-- table (\w+)(?: (\w+))? -->")
 RESOURCES = Path(__file__).parents[1] / "resources"
+NOTEBOOK = Path(__file__).parents[1] / "examples" / "notebook" / "memory_in_a_cell.ipynb"
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -206,6 +207,21 @@ def resource_folders() -> str:
     return _table(("folder", "contains"), cells)
 
 
+def notebook() -> str:
+    """Return the cells of the example notebook below its title, with their stored outputs."""
+    parts = []
+    for cell in json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"][1:]:
+        parts.append(f"```python\n{''.join(cell['source'])}\n```")
+        for output in cell["outputs"]:
+            data = {kind: "".join(content) for kind, content in output.get("data", {}).items()}
+            if image := data.get("image/png", "").replace("\n", ""):
+                parts.append(f'<img alt="The figure of the cell" src="data:image/png;base64,{image}">')
+            elif "text/html" in data:
+                content = data["text/html"].replace(' border="1" class="dataframe"', "")
+                parts.append(f"<div>{content}</div>")
+    return "\n\n".join(parts)
+
+
 def metrics() -> str:
     """Return the table of the metrics of memflow: shared ones first, then those of benchmarks by name."""
     shared = [metric.name for metric in SHARED]
@@ -273,6 +289,7 @@ INSERTED: Mapping[str, Callable[..., str]] = {
     "pipeline": pipeline,
     "resources": resource_folders,
     "metrics": metrics,
+    "notebook": notebook,
     "parameters": parameters,
     "protocol": protocol_points,
 }

@@ -66,15 +66,6 @@ def dialsim_scene(number: int) -> dict[str, Any]:
     return {"date": "May 1, 1994", "script": "Ann: Hi.", "hard_q": {"past": {1: quiz}}, "easy_q": asked}
 
 
-def graph(number: int) -> dict[str, Any]:
-    lists = ("relation_profiles", "colleague_profiles", "work_events", "rest_events", "items", "places")
-    return {
-        "gid": number,
-        "user_profile": {"姓名": f"用户{number}", "职业": "教师"},
-        **{name: [] for name in lists},
-    }
-
-
 def lines(record: Callable[[int], Any], count: int = 4) -> list[Any]:
     return [record(number) for number in range(count)]
 
@@ -322,14 +313,6 @@ FILES = (
         "memdaily/messages_and_QAs/01_simple_roles.json",
         lines(memdaily),
         ("question_list", 0, "answer"),
-        json_list,
-    ),
-    PublishedFile(
-        "MemDaily graphs",
-        "memdaily",
-        "memdaily/graphs.json",
-        lines(graph),
-        ("user_profile", "姓名"),
         json_list,
     ),
     PublishedFile(

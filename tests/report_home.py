@@ -68,7 +68,9 @@ class ReportHome:
         partition = f"{DOMAIN}/{assistant}" if assistant else DOMAIN
         self.lake.write(table, partition, rows, fingerprint="test", meta={"run": "run", **meta})
 
-    def write_verdicts(self, assistant: str, value: float, scripted: str = "yes") -> None:
+    def write_verdicts(
+        self, assistant: str, value: float, scripted: str = "yes", model: str = "scripted", **more: str
+    ) -> None:
         """Write one verdict per probe with this value, judged by a request that the ledger has."""
         digest = self.lake.facts("question.probes", DOMAIN)
         assert digest is not None
@@ -80,10 +82,11 @@ class ReportHome:
             for episode in EPISODES
         ]  # fmt: skip
         meta = {
-            "model": "scripted",
+            "model": model,
             "simulator": "the data set",
             "scripted": scripted,
             "probes": digest.digest,
+            **more,
         }
         self.write("score.verdicts", rows, assistant, **meta)
 

@@ -32,7 +32,7 @@ def evaluate(
     url: str | None = None,
     limit: int = 0,
     repeats: int = 1,
-    bounds: bool = True,
+    baselines: bool = True,
     embedder: str | None = None,
     embedder_url: str | None = None,
     home: AnyPath | None = None,
@@ -56,7 +56,7 @@ def evaluate(
         url: The address of a server at which `model` is the name of a model.
         limit: Take a sample of this many users, episodes or questions of each domain; 0 takes all.
         repeats: How often each assistant is evaluated, to measure noise.
-        bounds: Whether the baselines none, oracle and, where answers change, previous are added.
+        baselines: Whether the baselines none, oracle and, where answers change, previous are added.
         embedder: The embedder of memories that retrieve by embeddings: a model at `embedder_url`, a folder of
             sentence-transformers weights, or `hashing`.
         embedder_url: The address of the embedder.
@@ -99,7 +99,7 @@ def evaluate(
             memories=[operand_name(each) for each in memories],
             limit=limit,
             repeats=repeats,
-            bounds=bounds,
+            baselines=baselines,
             url=url,
             model=model,
             embedder=embedder,

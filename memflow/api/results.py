@@ -102,7 +102,7 @@ class Results(Generic[Frame]):
         try:
             import polars
         except ImportError:
-            raise BadInput("Polars is not installed. Install it: pip install polars") from None
+            raise BadInput("Polars is not installed. Install it: pip install 'memflow-bench[polars]'") from None
         to_polars: Callable[[pa.Table], pl.DataFrame] = polars.DataFrame
         return self._with(to_polars)
 
@@ -286,15 +286,17 @@ class Results(Generic[Frame]):
     def _repr_html_(self) -> str:
         from memflow.cli.tables import FittedTable
 
-        def row(tag: str, cells: Iterable[object]) -> str:
-            return f"<tr>{''.join(f'<{tag}>{html.escape(str(cell))}</{tag}>' for cell in cells)}</tr>"
+        def row(tag: str, cells: Iterable[str]) -> str:
+            return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
 
-        return "".join(
-            f"<table>{row('th', part.titles)}{''.join(row('td', cells) for cells in part.cells())}</table>"
-            if isinstance(part, FittedTable)
-            else f"<p>{html.escape(str(part).strip())}</p>"
-            for part in self._parts()
-        )
+        parts = []
+        for part in self._parts():
+            if isinstance(part, FittedTable):
+                rows = [row("th", part.titles), *(row("td", cells) for cells in part.cells())]
+                parts.append(f"<table style='white-space: nowrap'>{''.join(rows)}</table>")
+            else:
+                parts.append(f"<p>{html.escape(str(part).strip())}</p>")
+        return "".join(parts)
 
     def _parts(self) -> list[RenderableType]:
         """Return what `memflow run` prints of scores: a table per domain, what is incomplete, and the label."""

@@ -24,7 +24,7 @@ class RoleDecoding:
 
     temperature: float | None = None
     output: int | None = None
-    """Tokens of an answer, as `output` in [bounds.ROLE]."""
+    """Tokens of an answer, as `output` in [token_limits.ROLE]."""
 
     def applied(self, bound: "TokenBound", sampling: "Sampling") -> "tuple[TokenBound, Sampling]":
         """Return the given token limit and sampling parameters, with the values of this object that are not None."""

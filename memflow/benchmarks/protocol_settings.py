@@ -73,7 +73,7 @@ class TokenLimit(ProfiledSetting):
 
     @property
     def set_by(self) -> str:
-        return f"bounds.{self.role}.output"
+        return f"token_limits.{self.role}.output"
 
 
 @dataclass(frozen=True)

@@ -48,6 +48,8 @@ class BenchmarkSpec:
     """Import path of a sequence of `memflow.benchmarks.own_files.Conversion`: commands of `memflow import`."""
     unit: str = "episodes"
     """What `--limit` counts in its domains, in the plural."""
+    usual_dataset: str = ""
+    """The data set that `memflow data get NAME` with the benchmark's name downloads; empty for none."""
     demo: str = ""
     """The domain that `memflow run --demo` runs; empty for none."""
 

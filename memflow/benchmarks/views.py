@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from memflow.benchmarks.domains import Domain
+from memflow.errors import BadInput
 from memflow.records import Reply, Score, Verdict
 
 if TYPE_CHECKING:
@@ -79,6 +80,22 @@ def stored_rows(reader: Reader, table: str, partitions: Iterable[str]) -> list[A
 def scores_of(reader: Reader, results: Collection[tuple[str, str]]) -> list[Score]:
     """Return the leaderboard's scores of (domain, assistant) pairs."""
     return [score for score in reader.scores() if (score.domain, score.assistant) in results]
+
+
+def measured_names(
+    names: Collection[str], wanted: Sequence[str] | None, results: str, command: str
+) -> list[str]:
+    """Return the names of measured domains in `wanted`, or all of them without `wanted`.
+
+    `results` states of what, such as "capacity results", and `command` how to get them. Raises BadInput if `names` is
+    empty, or if it lacks a wanted name.
+    """
+    if not names:
+        raise BadInput(f"no domain has {results} yet. {command}.")
+    for name in wanted or ():
+        if name not in names:
+            raise BadInput(f"{name!r} has no {results}. Choose a domain that has: {', '.join(names)}.")
+    return [name for name in names if not wanted or name in wanted]
 
 
 DOMAIN_OPTION = Option("domain", "Of this domain; may be repeated.", repeated=True)

@@ -93,7 +93,7 @@ async def ask(
         value, wrong = parse_completion(completion, prompt.output, report)
         if value is None and completion.cut:
             limit = f"the answer was cut at the limit of {request.sampling.max_tokens} tokens"
-            advice = "Raise `output` or `thinking` of its role in [bounds] of memflow.toml, then rerun."
+            advice = "Raise `output` or `thinking` of its role in [token_limits] of memflow.toml, then rerun."
             reason = f"{prompt.name}: {limit}. {advice} If the server was at fault: {_forget('cut', prompt)}"
             return Answer(None, reason, completion, attempt + doubled)
         if value is not None:

@@ -11,14 +11,16 @@ from memflow.errors import BudgetSpent
 
 @dataclass(frozen=True)
 class Prices:
-    """Prices per million tokens, in any currency."""
+    """Prices per million tokens, in any currency. Without a price of cached prompt tokens, they cost as the others."""
 
     prompt: float = 0.0
     completion: float = 0.0
+    cached: float | None = None
 
-    def cost(self, prompt_tokens: float, completion_tokens: float) -> float:
-        """Return the cost of these numbers of prompt and completion tokens."""
-        return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
+    def cost(self, prompt_tokens: float, completion_tokens: float, cached_tokens: float = 0) -> float:
+        """Return the cost of tokens. `cached_tokens` are the prompt tokens that a server read from its cache."""
+        saved = 0.0 if self.cached is None else cached_tokens * (self.prompt - self.cached)
+        return (prompt_tokens * self.prompt + completion_tokens * self.completion - saved) / 1e6
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@
     ... $question ... $$5 ...
 
 `max_tokens` is the least bound on the answer. It is stated where the output type is safely shorter, or for text where a
-published experiment has that limit; [bounds.ROLE] in memflow.toml raises it. Without it, an answer has 8,192 tokens.
+published experiment has that limit; [token_limits.ROLE] in memflow.toml raises it. Without it, an answer has 8,192
+tokens.
 `usual_tokens` is the length of a real model's answers, for forecasts.
 
 `# history` is replaced by the messages of the conversation. A section that is empty after filling is omitted.

@@ -1,4 +1,4 @@
-"""Checks that the continual-learning metrics on the leaderboard are consistent with each other.
+"""The check that accuracy, transfer and forgetting on the leaderboard fit together.
 
 memflow/scoring/continual.py computes the metrics of all checkpoints from the same questions, so that they satisfy
 identities such as accuracy = no-context accuracy + forward transfer - forgetting.
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from memflow.checks.rules import Expectation, WholeTable, expect
 from memflow.records import Score
-from memflow.scoring.continual import ACCURACY, BY_CHECKPOINT, COMPLETE, GUESS, OVER_ALL
+from memflow.scoring.continual import ACCURACY, BY_CHECKPOINT, COMPLETE, GUESS
 
 ROUNDING = 1e-9
 Values = Mapping[tuple[str, str], float]
@@ -25,7 +25,7 @@ def _by_assistant(scores: Sequence[Score]) -> Iterator[tuple[Values, Positions]]
     positions: dict[tuple[str, str], dict[tuple[str, str], int]] = defaultdict(dict)
     for at, score in enumerate(scores):
         variant = COMPLETE if score.metric in (ACCURACY, GUESS) else "standard"
-        continual = score.metric in (ACCURACY, GUESS, *BY_CHECKPOINT, *OVER_ALL)
+        continual = score.metric in (ACCURACY, GUESS, *BY_CHECKPOINT)
         if continual and score.variant == variant and score.value is not None:
             group = score.domain, score.assistant
             values[group][score.metric, score.slice] = score.value
@@ -62,39 +62,9 @@ def _violates_identity(scores: Sequence[Score]) -> list[int]:
     return sorted(found)
 
 
-def _out_of_bounds(scores: Sequence[Score]) -> list[int]:
-    """Return the indices of scores outside the bounds that other metrics imply.
-
-    Forgetting is at most the share known before, forward transfer at most the share not known before. `all_correct` is
-    at most the lowest accuracy of any checkpoint, `all_wrong` at most the lowest error rate. Backward transfer equals
-    the last accuracy minus the checkpoint's.
-    """
-    found = []
-    for values, positions in _by_assistant(scores):
-        known, names = values.get((GUESS, "all"), 1.0), _checkpoints(values)
-        accuracies = [values[ACCURACY, name] for name in names if (ACCURACY, name) in values]
-        bounds: dict[tuple[str, str], tuple[float, float]] = {
-            ("all_correct", "all"): (0.0, min(accuracies, default=1.0)),
-            ("all_wrong", "all"): (0.0, 1 - max(accuracies, default=0.0)),
-            ("flip_rate", "all"): (0.0, 1.0),
-        }
-        for name in names:
-            bounds["forgetting", name] = (0.0, known)
-            bounds["forward_transfer", name] = (0.0, min(1 - known, values.get((ACCURACY, name), 1.0)))
-            known += values.get(("forward_transfer", name), 0.0)
-            if (ACCURACY, name) in values and (ACCURACY, names[-1]) in values:
-                change = values[ACCURACY, names[-1]] - values[ACCURACY, name]
-                bounds["backward_transfer", name] = (change, change)
-        for key, (low, high) in bounds.items():
-            if key in values and not low - ROUNDING <= values[key] <= high + ROUNDING:
-                found.append(positions[key])
-    return sorted(found)
-
-
 EXPECTED: tuple[Expectation, ...] = expect(
     "score.leaderboard",
     {
         "accuracy_equals_no_context_plus_transfer_minus_forgetting": WholeTable(_violates_identity),
-        "continual_learning_metrics_within_bounds": WholeTable(_out_of_bounds),
     },
 )

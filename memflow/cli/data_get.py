@@ -84,6 +84,10 @@ def _chosen(
 
     Raises BadInput if none is named, or a named one cannot be downloaded.
     """
+    from memflow.benchmarks import registry
+
+    usual = {spec.name: spec.usual_dataset for spec in registry.specs()}
+    names = [name if name in library.known else usual.get(name) or name for name in names]
     missing = [
         name for domain in domains for name in settings.domain(domain).datasets if not library.found(name)
     ]

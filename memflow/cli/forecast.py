@@ -109,5 +109,5 @@ def _models(settings: Settings) -> ModelAssignment:
     }
     roles = dict(reversed(settings.roles.assigned()))  # the first judge is the model of the role
     return ModelAssignment(
-        profiles, roles, settings.model_of, settings.bounds.of, settings.window_of, settings.judges_of
+        profiles, roles, settings.model_of, settings.token_limits.of, settings.window_of, settings.judges_of
     )

@@ -76,7 +76,6 @@ def forget(
     Results in the lake do not change. Rerun their partitions with `memflow run --force` to send the requests again.
     `memflow show usage` still counts what the deleted answers cost.
     """
-    from memflow.chat.budget import Prices
     from memflow.resources.ledger.maintenance import CompletionFilter, forgettable
     from memflow.resources.ledger.maintenance import forget as delete
 
@@ -86,8 +85,7 @@ def forget(
         raise BadInput(
             "no condition is given. Choose answers with --model, --prompt, --run, --kind or --digest."
         )
-    models = front_of(ctx).load().models
-    prices = {name: Prices(each.price_in, each.price_out) for name, each in models.items()}
+    prices = front_of(ctx).load().prices_of
     with _ledger(ctx) as opened:
         with opened.connect() as connection:
             found = forgettable(connection, chosen)
@@ -96,10 +94,12 @@ def forget(
                 "no answer in the ledger meets these conditions. List what it contains with `memflow ledger stats`."
             )
         each_model = ", ".join(f"{name} {count:,}" for name, count in found.completions.items())
+        cost = found.cost(prices)
+        price = "an unknown amount" if cost is None else f"{cost:,.2f}"
         vectors = f" and {found.vectors:,} embedding vectors" if found.vectors else ""
         message(
             f"memflow: {found.count:,} answers ({each_model}){vectors} would be deleted; to ask for them again costs "
-            f"{found.cost(prices):,.2f}. These partitions used them, and stay as they are until they are rerun: "
+            f"{price}. These partitions used them, and stay as they are until they are rerun: "
             f"{', '.join(found.partitions)}."
         )
         if not yes and not typer.confirm("Delete them?", err=True):
@@ -108,7 +108,7 @@ def forget(
             deleted = delete(connection, chosen)
     answer(
         form,
-        {"deleted": deleted, "cost": found.cost(prices), "partitions": found.partitions},
+        {"deleted": deleted, "cost": cost, "partitions": found.partitions},
         note(f"Deleted {deleted:,} answers. Rerun the partitions with `memflow run --force`."),
     )
 

@@ -7,18 +7,22 @@ from memflow.errors import BadSettings
 
 if TYPE_CHECKING:
     from memflow.resources.settings.sections import Embedder
+    from memflow.resources.settings.settings import Settings
 
 ROLES = ("simulator", "judge", "backbone", "assistant", "annotator", "verifier")
 
 
 def model_settings(
-    model: str | None, url: str | None, preset: str | None, judge: str | None
+    configured: "Settings", model: str | None, url: str | None, preset: str | None, judge: str | None
 ) -> dict[str, Any]:
-    """Return the `models` and `roles` settings of the options --model, --url, --preset and --judge."""
+    """Return the `models` and `roles` settings of the options --model, --url, --preset and --judge.
+
+    A model is one of memflow.toml, a model at `url`, or a hosted model by its provider's name for it.
+    """
     from memflow.resources.endpoints.addresses import check_address
     from memflow.resources.settings.chat_models import command_line_name
 
-    over: dict[str, Any] = {}
+    served: dict[str, dict[str, Any]] = {}
     if url and not model:
         raise BadSettings(
             "--url is given without a model. Add --model with the name of a model at that server."
@@ -29,13 +33,37 @@ def model_settings(
         )
     if url:
         check_address("--url", url)
-        served = {"kind": "endpoint", "url": url, "model": model, **({"preset": preset} if preset else {})}
+        section = {"kind": "endpoint", "url": url, "model": model, **({"preset": preset} if preset else {})}
         model = command_line_name(model or "")
-        over["models"] = {model: served}
+        served[model] = section
+    elif model:
+        model = _model_name(configured, model, served)
     roles = dict.fromkeys(ROLES, model) if model else {}
     if judge:
-        roles["judge"] = judge
-    return {**over, "roles": roles} if roles else over
+        roles["judge"] = _model_name(configured, judge, served)
+    over = {"models": served, "roles": roles}
+    return {name: section for name, section in over.items() if section}
+
+
+def _model_name(configured: "Settings", name: str, served: dict[str, dict[str, Any]]) -> str:
+    """Return the name of a model in the settings; a hosted model that memflow.toml has not is added to `served`.
+
+    Raises BadSettings for an unknown model.
+    """
+    from memflow.resources.endpoints.hosted_models import find_hosted, settings_name
+
+    if name in configured.models or name in served:
+        return name
+    hosted = find_hosted(name, configured.hosted_models)
+    if hosted is None:
+        raise BadSettings(
+            f"there is no model {name!r} in memflow.toml, and memflow knows no hosted model of this name. `memflow "
+            "models` lists both. For another model, add --url with the address that serves it."
+        )
+    own = settings_name(name)
+    if own not in configured.models:
+        served[own] = hosted.settings()
+    return own
 
 
 def embedder_settings(
@@ -43,6 +71,7 @@ def embedder_settings(
 ) -> dict[str, Any]:
     """Return the `embedder` setting that --embedder and --embedder-url set; `url` is the chat model's address."""
     from memflow.resources.endpoints.addresses import check_address
+    from memflow.resources.endpoints.hosted_models import find_hosted
 
     if not name:
         raise BadSettings("--embedder-url is given without a model. Add --embedder with the model's name.")
@@ -53,6 +82,8 @@ def embedder_settings(
     if address:
         check_address("--embedder-url", address)
     served = address or configured.url or url
+    if not served and (hosted := find_hosted(name)):
+        return {"kind": "endpoint", "url": hosted.url, "model": name, "key_variable": hosted.key_variable}
     if not served:
         raise BadSettings(
             f"the embedder {name} is neither an existing folder nor `hashing`, and has no address. Add --embedder-url "

@@ -32,6 +32,8 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.table) -> None:
     """
     if ctx.invoked_subcommand is not None:
         return
+    from memflow.resources.endpoints.hosted_models import hosted_models
+
     settings = front_of(ctx).load()
     rows = [_row(settings, name, model) for name, model in settings.models.items()]
     answer(
@@ -40,6 +42,8 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.table) -> None:
         table_of(rows, COLUMNS, "Models"),
         note(
             "\nPrices are per million tokens of prompts and of answers. [models.NAME] in memflow.toml adds a model.\n"
+            "`--model` also takes these hosted models, with the provider's key in the environment: "
+            f"{', '.join(hosted_models(settings.hosted_models))}.\n"
             "`memflow models check NAME` sends small requests to an endpoint, and prints the profile that fits."
         ),
     )
@@ -52,6 +56,7 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
     roles += [f"judge of {domain}" for domain in settings.judges if name in settings.judges_of(domain)]
     roles += [assistant for assistant in settings.assistants if assistant.endswith(f"@{name}")]
     scripted = model.kind == "scripted"
+    prices = settings.prices_of(name)
     return {
         "model": name,
         "served as": "" if scripted else model.model,
@@ -59,8 +64,8 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
         "roles": roles,
         "preset": "" if scripted else model.preset,
         "changed fields": sorted(changed_fields(model.profile, model.preset)),
-        "price_in": model.price_in,
-        "price_out": model.price_out,
+        "price_in": prices and prices.prompt,
+        "price_out": prices and prices.completion,
         "profile": {} if scripted else model.profile.model_dump(mode="json", exclude_defaults=True),
     }
 

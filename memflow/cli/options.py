@@ -69,10 +69,10 @@ RepeatsOption = Annotated[
         max=1000,
     ),
 ]
-BoundsOption = Annotated[
+BaselinesOption = Annotated[
     bool,
     option(
-        "--bounds/--no-bounds",
+        "--baselines/--no-baselines",
         "Add the baselines none, oracle and previous (the state before its last change).",
         _WHAT,
         metavar=None,
@@ -100,13 +100,14 @@ ModelOption = Annotated[
     str | None,
     option(
         "--model",
-        "The model of every role: as the server at --url names it, or a model of memflow.toml. [roles] in memflow.toml "
-        "sets single roles.",
+        "The model of every role: as the server at --url names it, a model of memflow.toml, or a hosted one such as "
+        "gpt-4o-mini, with its provider's key in the environment. [roles] in memflow.toml sets single roles.",
         _WHO,
     ),
 ]
 JudgeOption = Annotated[
-    str | None, option("--judge", "The model of memflow.toml that judges, instead of --model.", _WHO)
+    str | None,
+    option("--judge", "The model that judges, instead of --model: of memflow.toml, or hosted.", _WHO),
 ]
 EmbedderOption = Annotated[
     str | None,

@@ -28,6 +28,7 @@ ForceOption = Annotated[
 ]
 STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
 NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
+COSTS = ("cost", "most_cost", "known_cost")
 
 
 @with_selection
@@ -53,7 +54,7 @@ def plan(
     stages = _totals(planned.steps, settings, ("stage", "role", "model"))
     of_assistants = [step for step in planned.steps if step.assistant]
     assistants = _totals(of_assistants, settings, ("domain", "assistant"))
-    total = {name: known_sum(row[name] for row in stages) for name in (*NUMBERS, "cost", "most_cost")}
+    total = {name: known_sum(row[name] for row in stages) for name in (*NUMBERS, *COSTS)}
     seconds = _seconds(planned.steps, ("stage",))
     whole = sum(seconds.values())
     assumptions = _assumptions(planned, settings, latency)
@@ -94,7 +95,7 @@ def plan(
 def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[str]) -> list[dict[str, Any]]:
     """Return the sums of calls, tokens and costs, grouped by the attributes in `by`, in pipeline order.
 
-    A cost is None where a model has no price.
+    A cost is None where a model has no price; `known_cost` is that of the other models.
     """
     from memflow.resources.ledger.usage import known_sum
 
@@ -102,21 +103,24 @@ def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[
     for step in sorted(steps, key=lambda step: STAGES.index(step.stage)) if "stage" in by else steps:
         for count in step.counts:
             names = tuple(getattr(count if hasattr(count, name) else step, name) for name in by)
-            zeros = dict.fromkeys((*NUMBERS, "cost", "most_cost"), 0)
+            zeros = dict.fromkeys((*NUMBERS, *COSTS), 0)
             row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **zeros})
-            model = settings.model(count.model)
             for name in NUMBERS:
                 row[name] += getattr(count, name)
-            paid = count.prompt_tokens * model.price_in
+            prices = settings.prices_of(count.model)
             answers = {"cost": count.completion_tokens, "most_cost": count.most_tokens}
             for name, tokens in answers.items():
-                cost = (paid + tokens * model.price_out) / 1e6 if model.has_price else None
+                cost = prices.cost(count.prompt_tokens, tokens) if prices else None
                 row[name] = known_sum((row[name], cost))
+            row["known_cost"] += prices.cost(count.prompt_tokens, count.completion_tokens) if prices else 0
     return list(rows.values())
 
 
 def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> list[str]:
+    from memflow.resources.endpoints.hosted_models import find_hosted
+
     playing = dict.fromkeys(settings.role_models())
+    listed = {name: find_hosted(settings.model(name).model, settings.hosted_models) for name in playing}
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
         f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",
@@ -124,6 +128,12 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
         "sum of their limits, each of which a budget reserves while the request runs",
         "no request is repeated, and none is in the ledger",
         "requests to an embedding endpoint are not counted",
+        *(
+            f"{name}: {hosted.prices.prompt:g} and {hosted.prices.completion:g} US dollars per million prompt and "
+            f"answer tokens, the price list of {hosted.date}; prompt tokens from the provider's cache cost less"
+            for name, hosted in listed.items()
+            if hosted and hosted.prices == settings.prices_of(name)
+        ),
         *memory_server_notes(settings, planned.assistants),
         *(
             f"{name}: check: {writes} planned, before it is played"
@@ -146,12 +156,14 @@ def _table(
     title: str, by: Sequence[str], rows: Iterable[dict[str, Any]], seconds: dict[tuple[str, ...], float]
 ) -> FittedTable:
     """Return a table of sums. `seconds` has the time of rows by their first columns; it stands in the first of them."""
+    from memflow.resources.ledger.usage import cost_text
+
     shown: list[list[Any]] = []
     left = dict(seconds)
     for row in rows:
         names = [row.get(name, "") for name in by]
         times = [left.pop(group) for group in [*left] if list(group) == names[: len(group)]]
-        costs = ["unknown" if row[name] is None else f"{row[name]:,.2f}" for name in ("cost", "most_cost")]
+        costs = [cost_text(row["cost"], row["known_cost"]), cost_text(row["most_cost"], 0)]
         shown.append([*names, *(row[name] for name in NUMBERS), duration(times[0]) if times else "", *costs])
     numbers = ("calls", "prompt", "answers", "at most", "time", "cost", "cost at most")
     return table((*by, *numbers), shown, title)
@@ -179,6 +191,6 @@ def _notes(
         yield from (note(f"  {dataset.name}: {dataset.advice}") for dataset in lacking)
     if unpriced:
         names = ", ".join(unpriced)
-        advice = "Set price_in and price_out in memflow.toml."
-        yield note(f"\nThe cost is unknown: no price is set for {names}. {advice}")
+        advice = "Set price_in and price_out of the model in memflow.toml."
+        yield note(f"\nThe cost is unknown: no price is set or listed for {names}. {advice}")
     yield note("\n  ".join(["\nAssumptions:", *assumptions]))

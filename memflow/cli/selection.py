@@ -37,7 +37,7 @@ def select(
     memories: options.MemoryOption = None,
     assistants: options.AssistantOption = None,
     limit: options.LimitOption = 0,
-    bounds: options.BoundsOption = True,
+    baselines: options.BaselinesOption = True,
     repeats: options.RepeatsOption = None,
     demo: options.DemoOption = False,
     url: options.UrlOption = None,
@@ -63,7 +63,7 @@ def select(
         )
     for domain in domains or ():
         configured.domain(domain)  # before other options are checked
-    over = model_settings("scripted" if demo else model, url, preset, judge)
+    over = model_settings(configured, "scripted" if demo else model, url, preset, judge)
     if judge_of_options := over.get("roles", {}).get("judge"):  # also instead of the judges of single domains
         over["judges"] = dict.fromkeys(configured.judges, judge_of_options)
     if embedder or embedder_url:
@@ -79,7 +79,7 @@ def select(
     default: Sequence[str] = DEMO_MEMORIES if demo else settings.assistants
     if (answering_model := settings.roles.assistant) != configured.roles.assistant:
         chosen, default = (_with_model(names, answering_model) for names in (chosen, default))
-    if chosen and bounds:
+    if chosen and baselines:
         chosen = _with_baselines(settings, wanted, chosen)
     answering = tuple(dict.fromkeys(chosen or default))
     _check_assistants(settings, wanted, answering)

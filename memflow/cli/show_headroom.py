@@ -58,7 +58,7 @@ def headroom(
             front,
             domains=[domain],
             assistants=chosen,
-            bounds=False,
+            baselines=False,
             embedder=embedder,
             embedder_url=embedder_url,
         ).settings

@@ -273,7 +273,7 @@ def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
     return [
         Text(
             f"{number:,} answers ({number / answers[role]:.1%}) of the role {role} were cut at the token limit. Raise "
-            f"`output` or `thinking` in [bounds.{role}] of memflow.toml, then rerun. If the server was at fault, "
+            f"`output` or `thinking` in [token_limits.{role}] of memflow.toml, then rerun. If the server was at fault, "
             "request them again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
             style="red",
         )

@@ -31,6 +31,7 @@ SUMS = {
     "seconds": "latency_s",
 }
 """The columns, and the attributes of the ledger's usage that they sum."""
+TOTALS = (*SUMS, "cost", "known_cost")
 
 
 def usage(
@@ -48,7 +49,7 @@ def usage(
     a server reports from its prefix cache.
     """
     from memflow.resources.ledger.sql_ledger import SqlLedger
-    from memflow.resources.ledger.usage import known_sum
+    from memflow.resources.ledger.usage import cost_text, known_sum
 
     settings = front_of(ctx).load()
     chosen = [attribute.value for attribute in by or (By.stage, By.role, By.model)]
@@ -58,7 +59,7 @@ def usage(
         raise BadInput(
             f"the ledger has no requests of the run {run!r}. List the runs with `memflow show usage --by run`."
         )
-    total: dict[str, Any] = {name: known_sum(row[name] for row in rows) for name in (*SUMS, "cost")}
+    total: dict[str, Any] = {name: known_sum(row[name] for row in rows) for name in TOTALS}
     columns = {name.replace("_", " "): name for name in (*chosen, *SUMS)}
     not_counted = servers_with_own_models(settings)
     answer(
@@ -66,7 +67,7 @@ def usage(
         {"usage": rows, "total": total, "not_counted": not_counted},
         table_of(
             [*rows, {chosen[0]: "total", **total}],
-            {**columns, "cost": lambda row: "unknown" if row["cost"] is None else row["cost"]},
+            {**columns, "cost": lambda row: cost_text(row["cost"], row["known_cost"])},
             "Usage" if run is None else f"Usage of run {run}",
         ),
         note("" if rows else "The ledger is empty. `memflow run --demo` fills it."),
@@ -80,20 +81,19 @@ def _rows(
 ) -> list[dict[str, Any]]:
     """Return the usage as plain rows, sorted by group, with costs at the prices in the settings.
 
-    A cost is None where requests were sent to a model without a price.
+    A cost is None where requests were sent to a model without a price; `known_cost` is that of the other requests.
     """
-    from memflow.chat.budget import Prices
     from memflow.resources.ledger.usage import cost, known_sum
 
-    prices = {name: Prices(model.price_in, model.price_out) for name, model in settings.models.items()}
     by_model = tuple(dict.fromkeys((*by, "model")))  # prices are a model's
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
     for line in ledger.usage(by_model, runs=None if run is None else [run]):
         names = tuple(line.by[name] for name in by)
-        zeros = dict.fromkeys((*SUMS, "cost"), 0)
+        zeros = dict.fromkeys(TOTALS, 0)
         row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **zeros})
         for name, attribute in SUMS.items():
             row[name] += getattr(line, attribute)
-        unpriced = (model := settings.models.get(line.by["model"])) is not None and not model.has_price
-        row["cost"] = known_sum((row["cost"], None if unpriced and line.requests else cost(line, prices)))
+        of_line = cost(line, settings.prices_of(line.by["model"]))
+        row["cost"] = known_sum((row["cost"], of_line))
+        row["known_cost"] += of_line or 0
     return [rows[names] for names in sorted(rows)]

@@ -14,7 +14,8 @@ from memflow.benchmarks.api import Benchmark, States
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
-from memflow.memories.memory import Embedder, Tools
+from memflow.errors import MemflowError
+from memflow.memories.memory import Embedder, Recall, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Entry, Probe
@@ -123,3 +124,10 @@ class StepContext:
     def test_probes(self) -> list[Probe]:
         """Return the probes of split `test`, which every assistant answers."""
         return [probe for probe in self.stream("question.probes") if probe.split == "test"]
+
+    def query(self, probe: Probe) -> str:
+        """Return the text that a memory is read with for a probe."""
+        try:
+            return self.benchmark.question(self.domain, probe, Recall(), None).query
+        except (MemflowError, KeyError):
+            return probe.question  # its reply has the reason

@@ -4,9 +4,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
 
-from memflow.errors import MemflowError
 from memflow.memories.entries import EntryStore, Item
-from memflow.memories.memory import Recall
 from memflow.memories.search import Bm25
 from memflow.memories.server.evidence import declared_capabilities
 from memflow.records import Probe, TranscriptMessage
@@ -36,12 +34,6 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
     for probe in context.test_probes():
         probes[probe.episode_id].append(probe)
 
-    def query(probe: Probe) -> str:
-        try:
-            return context.benchmark.question(context.domain, probe, Recall(), None).query
-        except (MemflowError, KeyError):
-            return probe.question  # its reply has the reason
-
     observations = []
     for episodes in episode_batches(messages.starts):
         lines = _messages(context, episodes)
@@ -59,7 +51,7 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
                 histories[episode_id],
                 lines[episode_id],
                 probes[episode_id],
-                query,
+                context.query,
                 replies,
                 attributions,
                 messages,

@@ -7,8 +7,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memflow.errors import MemflowError
-from memflow.memories.memory import Recall
 from memflow.memories.search import fuse, fusion_depth
 from memflow.records import Entry, FailureAttribution, Probe, ProbeRetrieval, Reply
 from memflow.run.answer import EpisodeHistory
@@ -54,7 +52,7 @@ async def _measure(
     )
     replies = {row.probe_id: row for row in context.stream("answer.replies", episodes=attributions)}
     entries = await _with_vectors(context, [row for row in index_rows if row.kind not in ignored])
-    queries = [_query(context, probes[row.probe_id]) for row in measured]
+    queries = [context.query(probes[row.probe_id]) for row in measured]
     vectors = await (await context.models.embedder()).embed(queries)
     with context.index(entries) as search:
         for row, query, vector in zip(measured, queries, vectors, strict=True):
@@ -82,7 +80,7 @@ def _entries_of(
 def _rankings(
     search: EntrySearch, probe: ProbeEntries, at: int, query: str, vector: Sequence[float]
 ) -> dict[str, Sequence[str]]:
-    """Return the rankings of a probe's entries by each mode of search, as long as its k and tokens may need."""
+    """Return the rankings of a probe's entries by each mode of search, as deep as its k and tokens may need."""
     episode, depth = probe.attribution.episode_id, fusion_depth(probe.k)
     by_text, by_vector = search(episode, at, query, depth), search(episode, at, vector, depth)
     scores = fuse([by_text, by_vector])
@@ -97,11 +95,3 @@ async def _with_vectors(context: StepContext, entries: list[Entry]) -> list[Entr
     if missing:
         vectors = iter((await (await context.models.embedder()).embed(missing)).tolist())
     return [row if row.vector is not None else replace(row, vector=next(vectors)) for row in entries]
-
-
-def _query(context: StepContext, probe: Probe) -> str:
-    """Return the text that a memory is read with for a probe."""
-    try:
-        return context.benchmark.question(context.domain, probe, Recall(), None).query
-    except (MemflowError, KeyError):
-        return probe.question  # its reply has the reason

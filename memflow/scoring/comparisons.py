@@ -175,12 +175,12 @@ def adjust_families(
     and slice of a domain.
     """
     families: dict[Hashable, list[int]] = {}
-    for at, row in enumerate(rows):
-        families.setdefault(family(row), []).append(at)
+    for index, row in enumerate(rows):
+        families.setdefault(family(row), []).append(index)
     adjusted_rows = list(rows)
     for members in families.values():
-        for at, row in zip(members, adjust_family([rows[at] for at in members]), strict=True):
-            adjusted_rows[at] = row
+        for index, row in zip(members, adjust_family([rows[index] for index in members]), strict=True):
+            adjusted_rows[index] = row
     return adjusted_rows
 
 

@@ -177,15 +177,15 @@ def _adjust_rows(
     rows: Sequence[Comparison], columns: Mapping[tuple[str, str, str], _Column], episodes: int, seed: int
 ) -> list[Comparison]:
     """Return the rows with adjusted p values."""
-    overall_rows = [at for at, row in enumerate(rows) if row.slice == WHOLE]
-    slices = [at for at, row in enumerate(rows) if row.slice != WHOLE and row.p is not None]
+    overall_rows = [index for index, row in enumerate(rows) if row.slice == WHOLE]
+    slices = [index for index, row in enumerate(rows) if row.slice != WHOLE and row.p is not None]
     totals = np.zeros((episodes, len(slices)))
-    for number, at in enumerate(slices):
-        column = columns[rows[at].metric, rows[at].variant, rows[at].slice]
+    for number, index in enumerate(slices):
+        column = columns[rows[index].metric, rows[index].variant, rows[index].slice]
         totals[:, number] = np.bincount(column.episodes, column.differences, episodes)
-    adjusted = dict(zip(overall_rows, adjust([rows[at].p for at in overall_rows]), strict=True))
+    adjusted = dict(zip(overall_rows, adjust([rows[index].p for index in overall_rows]), strict=True))
     adjusted |= zip(slices, map(float, max_t(totals, seed=seed)), strict=True)
-    return [replace(row, p_adjusted=adjusted.get(at)) for at, row in enumerate(rows)]
+    return [replace(row, p_adjusted=adjusted.get(index)) for index, row in enumerate(rows)]
 
 
 def decide(

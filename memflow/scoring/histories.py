@@ -65,8 +65,8 @@ class History:
         floors = [self.floor(metric, at) for metric in FLOORS]
         if at is not None and start is not None:
             floors.append(start.value)
-        known = [floor for floor in floors if floor is not None]
-        return score is not None and score.low is not None and bool(known) and score.low <= max(known)
+        baselines = [floor for floor in floors if floor is not None]
+        return score is not None and score.low is not None and bool(baselines) and score.low <= max(baselines)
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the history as plain rows for JSON, one row per score that the tables show."""

@@ -23,7 +23,7 @@ from dagster._serdes import ConfigurableClassData
 
 from memflow.errors import BadSettings
 from memflow.resources.reconnect import is_lost
-from memflow.resources.runs.code_location import OF_LOCATION, workspace
+from memflow.resources.runs.code_location import job_origin, workspace
 from memflow.resources.runs.process_locks import LOCKS, instance_folder
 from memflow.resources.runs.recovery import PROCESS, end_killed_runs, requeue_runs
 
@@ -117,7 +117,7 @@ def open_instance(home: Path) -> Iterator[OpenInstance]:
         made.rename(locks / name)  # visible only after it is locked
         try:
             end_killed_runs(instance, folder)
-            yield OpenInstance(instance, {PROCESS: name, **OF_LOCATION, "dagster/max_retries": "0"})
+            yield OpenInstance(instance, {PROCESS: name, "dagster/max_retries": "0"})
         finally:
             (locks / name).unlink(missing_ok=True)
 
@@ -146,6 +146,11 @@ class RunThreadsInstance(dg.DagsterInstance):
     def get_yaml_python_handlers(self) -> Sequence[logging.Handler]:
         """Return the logging handlers that dagster.yaml names."""
         return super().get_yaml_python_handlers() if self.get_python_log_dagster_handler_config() else []
+
+    def create_run_for_job(self, *arguments: Any, **fields: Any) -> dg.DagsterRun:
+        """Create a run that belongs to its job in the code location."""
+        fields["remote_job_origin"] = job_origin(fields["job_def"].name)
+        return super().create_run_for_job(*arguments, **fields)
 
 
 def recover_runs(folder: Path) -> int:

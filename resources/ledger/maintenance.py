@@ -4,7 +4,7 @@ Functions take a connection of `SqlLedger.connect`. sql_ledger.py stores and fin
 damage.py finds damaged rows.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection
 
 from memflow.chat.budget import Prices
 from memflow.resources.ledger.tables import completions, embeddings, failures, tables, uses
+from memflow.resources.ledger.usage import known_sum
 
 
 @dataclass(frozen=True)
@@ -123,11 +124,14 @@ class Forgettable:
         """The number of completions."""
         return sum(self.completions.values())
 
-    def cost(self, prices: Mapping[str, Prices]) -> float:
-        """Return the cost of the completions, which is also the cost of sending their requests again."""
-        return sum(
-            prices.get(model, Prices()).cost(self.prompt_tokens[model], self.completion_tokens[model])
-            for model in self.completions
+    def cost(self, prices: Callable[[str], Prices | None]) -> float | None:
+        """Return the cost of the completions, which is also the cost of sending their requests again.
+
+        `prices` returns the prices of a model. The cost is None if those of one are unknown.
+        """
+        return known_sum(
+            known.cost(self.prompt_tokens[model], self.completion_tokens[model]) if known else None
+            for model, known in ((model, prices(model)) for model in self.completions)
         )
 
 

@@ -45,10 +45,11 @@ class UsageRow:
     paid_cached_tokens: int = 0
 
 
-def cost(row: UsageRow, prices: Mapping[str, Prices]) -> float:
-    """Return the cost of a row's requests at the model's prices; 0 without a price. Rows must be grouped by model."""
-    price = prices.get(row.by["model"], Prices())
-    return price.cost(row.paid_prompt_tokens, row.paid_completion_tokens)
+def cost(row: UsageRow, prices: Prices | None) -> float | None:
+    """Return the cost of a row's requests at a model's prices; None if the prices of its requests are unknown."""
+    if prices is None:
+        return None if row.requests else 0.0
+    return prices.cost(row.paid_prompt_tokens, row.paid_completion_tokens, row.paid_cached_tokens)
 
 
 def known_sum(values: Iterable[float | None]) -> float | None:
@@ -56,6 +57,13 @@ def known_sum(values: Iterable[float | None]) -> float | None:
     found = [*values]
     known = [value for value in found if value is not None]
     return sum(known) if len(known) == len(found) else None
+
+
+def cost_text(cost: float | None, known: float) -> str:
+    """Return a sum of costs as text: `at least` the `known` part of it, or `unknown`, if a part is unknown."""
+    if cost is None:
+        return f"at least {known:,.2f}" if known else "unknown"
+    return "<0.01" if 0 < cost < 0.005 else f"{cost:,.2f}"
 
 
 def used_by(by: Sequence[str], runs: Collection[str] | None) -> sa.Select[Any]:

@@ -94,7 +94,7 @@ class Chats:
         if (name, role) not in self._ledgered:
             account = replace(self.account, role=role, model=name)
             decoding = self.decoding.get(role, RoleDecoding())
-            bound, sampling = decoding.applied(self.clients.settings.bounds.of(role), chat.sampling)
+            bound, sampling = decoding.applied(self.clients.settings.token_limits.of(role), chat.sampling)
             repeat = request_repeat(account.assistant, account.stage)
             self._ledgered[name, role] = LedgeredChat(
                 chat, self.clients.ledger, account, bound, sampling, repeat

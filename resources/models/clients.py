@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from memflow.benchmarks.domains import RoleDecoding
-from memflow.chat.budget import Budget, Prices
+from memflow.chat.budget import Budget
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
@@ -124,7 +124,9 @@ class Clients:
         model = settings.model_of(assistant)
         inner = await self.chat(model)
         chat = ForwardingChat(inner) if isinstance(inner, OpenAIChat) else ScriptedAnswers(inner)
-        bound, sampling = decoding.get(ROLE, RoleDecoding()).applied(settings.bounds.of(ROLE), inner.sampling)
+        bound, sampling = decoding.get(ROLE, RoleDecoding()).applied(
+            settings.token_limits.of(ROLE), inner.sampling
+        )
         context = replace(account, stage=ROLE, role=ROLE, model=model)
         repeat = request_repeat(assistant, ROLE)
         ledgered = LedgeredChat(chat, self.ledger, context, bound, sampling, repeat)
@@ -208,7 +210,7 @@ class Clients:
             fingerprint=model.fingerprint(),
             sampling=model.sampling(),
             budget=self.budget,
-            prices=Prices(model.price_in, model.price_out),
+            prices=settings.prices_of(name),
             section="" if of_command else f"models.{name}",
             endpoint=Endpoint(
                 url,

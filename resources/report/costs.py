@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from memflow.chat.budget import Prices
 from memflow.pipeline import WRITERS, partition_key
 from memflow.resources.ledger.usage import known_sum
 from memflow.resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
@@ -48,8 +47,6 @@ def _runs(source: ReportSource) -> set[tuple[str, str, str, str]]:
 
 def _usage(source: ReportSource, runs: set[tuple[str, str, str, str]]) -> list[dict[str, Any]]:
     found: dict[tuple[str | None, ...], dict[str, Any]] = {}
-    prices = {name: Prices(each.price_in, each.price_out) for name, each in source.settings.models.items()}
-    priced = {name for name, each in source.settings.models.items() if each.has_price}
     for line in source.ledger.usage(GROUPS, runs={run for run, *_ in runs}) if runs else ():
         by = line.by
         if (by["run"], by["domain"], by["assistant"], by["stage"]) not in runs:
@@ -62,7 +59,7 @@ def _usage(source: ReportSource, runs: set[tuple[str, str, str, str]]) -> list[d
         row["prompt_tokens"] += line.prompt_tokens
         row["completion_tokens"] += line.completion_tokens
         row["seconds"] += line.latency_s
-        cost = prices.get(by["model"], Prices()).cost(line.prompt_tokens, line.completion_tokens)
-        known = row["cost"] is not None and by["model"] in priced
-        row["cost"] = row["cost"] + cost if known else None
+        prices = source.settings.prices_of(by["model"] or "")
+        tokens = line.prompt_tokens, line.completion_tokens, line.cached_tokens
+        row["cost"] = known_sum((row["cost"], prices.cost(*tokens) if prices else None))
     return [found[names] for names in sorted(found, key=lambda each: tuple(name or "" for name in each))]

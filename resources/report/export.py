@@ -69,12 +69,14 @@ def export_report(source: ReportSource, folder: Path) -> Report:
     }
     tables["costs"] = costs.costs_file(source)
     tables["headroom"] = scores.headroom_file(source)
-    for name, table in tables.items():
+    for name, table in source.named(tables).items():
         target.put(name, digest(table), partial(gzip_script, name, table))
-    rows = runs.runs_file(source, _differing(board))
+    rows = source.named(runs.runs_file(source, _differing(board)))
     target.put("runs", digest(rows), lambda: gzip_script("runs", rows))
     put_pages(target)
-    content = site.site_file(source, board, {name: [*each] for name, each in slices.items()}, target.names)
+    listed = {name: [*each] for name, each in slices.items()}
+    content = source.named(site.site_file(source, board, listed, target.names))
+    content["models"] = dict(source.model_names)  # for links with the names of the settings
     version = digest(content, target.versions)
     target.put(SITE, version, lambda: json_script(SITE, {**content, CREATED: _now()}))
     removed = target.finish()
@@ -99,7 +101,7 @@ def _put_domain(
 
     def put(kind: str, content: Callable[[], Any], version: str = version) -> None:
         file = data_name(kind, name)
-        target.put(file, version, lambda: gzip_script(file, content()))
+        target.put(file, version, lambda: gzip_script(file, source.named(content())))
 
     put("probes", lambda: domain.probes_file(source, name, slices))
     summaries = episodes.episode_summaries(source.lake, name)
@@ -129,7 +131,7 @@ def _put_results(source: ReportSource, target: ReportFolder, name: str, assistan
     )
     stored = cache(lambda: results.AssistantResults(source, name, assistant, _probes(source, name)))
     for shard, members in episodes.shards_of(episodes.episode_summaries(source.lake, name)).items():
-        file = data_name("results", name, assistant, str(shard))
+        file = data_name("results", name, source.named(assistant), str(shard))
         target.put(file, version, partial(_shard_script, file, stored, members))
 
 

@@ -7,7 +7,6 @@ from typing import Any
 
 from memflow.errors import MemflowError
 from memflow.pipeline import partition_key
-from memflow.resources.report.scores import model_name, redacted_name
 from memflow.resources.report.source import ASSISTANT_TABLES, DOMAIN_TABLES, ReportSource
 from memflow.resources.settings.protocol_values import PROTOCOL
 
@@ -47,9 +46,9 @@ def runs_file(source: ReportSource, differing: Mapping[tuple[str, str], str | No
                 if started is None
                 else datetime.fromtimestamp(started, UTC).isoformat(timespec="seconds"),
                 "scripted": meta.get("scripted") == "yes",
-                "model": model_name(source.redaction, meta),
+                "model": source.shown_model(meta.get("model", "")) or None,
                 "simulator": meta.get("simulator"),
-                "embedder": redacted_name(source.redaction, meta.get("embedder", "")) or None,
+                "embedder": source.shown_model(meta.get("embedder", "")) or None,
                 "window": meta.get("window"),
                 "self_judges": meta.get("self_judges", "").splitlines(),
                 "replaced_prompts": meta.get("replaced_prompts", "").split(),
@@ -92,7 +91,7 @@ def _inputs(source: ReportSource, domain: str, assistant: str) -> dict[str, dict
 def _requests(source: ReportSource, runs: set[str]) -> list[dict[str, Any]]:
     lines = source.ledger.usage(GROUPS, runs=runs) if runs else []
     return [
-        {**line.by, "model": redacted_name(source.redaction, line.by["model"])}
+        {**line.by, "model": source.shown_model(line.by["model"])}
         | {"requests": line.requests + line.cache_hits}
         for line in lines
     ]

@@ -1,19 +1,15 @@
 """The data files of scores: the leaderboard, comparisons, drift, history and health, as columns and rows."""
 
-import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from typing import Any
 
 from memflow.pipeline import partition_key
 from memflow.records import TABLES, columns
 from memflow.resources.publishing.headroom import stored_headroom
 from memflow.resources.publishing.health import HEALTH
-from memflow.resources.report.redaction import Redaction
 from memflow.resources.report.source import LEADERBOARD, ReportSource
-from memflow.resources.settings.chat_models import COMMAND_LINE
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.catalog import declared_metrics, find_metric
-from memflow.scoring.drift import INPUTS
 from memflow.scoring.headroom import AT
 
 FILES = {
@@ -115,22 +111,3 @@ def _shown(source: ReportSource, table: str, names: list[str]) -> Callable[[tupl
         return all((row[domain], row[place]) in pairs for place in assistants)
 
     return shown
-
-
-def model_name(redaction: Redaction, meta: Mapping[str, str]) -> str | None:
-    """Return the name of the model that answered, by the metadata of verdicts; None if it is unknown.
-
-    A model that the command line named has a made-up name in the settings (`cli_...`); its own name is returned.
-    """
-    name = meta.get("model", "")
-    if name.startswith(COMMAND_LINE):
-        inputs = json.loads(meta.get(INPUTS, "{}"))
-        name = inputs.get("answering model", "").rpartition(" (")[0] or name
-    return redacted_name(redaction, name) or None
-
-
-def redacted_name(redaction: Redaction, name: str) -> str:
-    """Return the name of a model or embedder; of a local folder, only its last part."""
-    if name.startswith(("/", "~")) or "\\" in name:
-        return name.replace("\\", "/").rstrip("/").rpartition("/")[2]
-    return redaction.text(name) or name

@@ -12,11 +12,12 @@ from memflow.resources.publishing.completeness import all_gaps
 from memflow.resources.publishing.health import HEALTH, stored_health
 from memflow.resources.report.folder import FORMAT
 from memflow.resources.report.licenses import sharing_warnings
-from memflow.resources.report.scores import metric_rows, model_name, ordered_metrics
+from memflow.resources.report.scores import metric_rows, ordered_metrics
 from memflow.resources.report.source import ReportSource
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import gap_lines
 from memflow.scoring.failure_attributions import NAMES, contradictions
+from memflow.scoring.judges import JUDGES
 from memflow.scoring.published_health import ALARMS
 
 TITLE = "memflow report"
@@ -88,6 +89,7 @@ def _domain(
         (name, assistant, all_gaps(probes.facts if probes else None, each.facts if each else None))
         for assistant, each in zip(source.assistants[name], verdicts, strict=True)
     )
+    judges = (name for each in verdicts if each for name in each.facts.meta.get(JUDGES, "").split("\n"))
     found = [*source.lake.columns("question.probes", name, ("language", "checkpoint", "split"))]
     asked = [(language, checkpoint) for language, checkpoint, split in found if split == "test"]
     return {
@@ -110,6 +112,7 @@ def _domain(
         "checkpoints": sorted({checkpoint for _, checkpoint in asked}),
         "slices": [*own, *(each for each in scored if each not in own and each != "all")],
         "profile": domain.profile,
+        "judges": sorted({*filter(None, judges)}),
         "health": _alarms(source, name),
     }
 
@@ -148,7 +151,7 @@ def _assistants(source: ReportSource) -> list[dict[str, Any]]:
                 {
                     "name": name,
                     "memory": name.partition("@")[0],
-                    "model": model_name(source.redaction, _meta(source, domain, name)),
+                    "model": source.shown_model(_meta(source, domain, name).get("model", "")) or None,
                     "scripted": True,
                 },
             )

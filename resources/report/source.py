@@ -1,9 +1,12 @@
 """The source of a report: the lake, the ledger and the settings, and the domains and assistants that it shows."""
 
+import json
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from typing import Any
 
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
@@ -14,7 +17,9 @@ from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.report.redaction import Redaction
+from memflow.resources.settings.chat_models import COMMAND_LINE
 from memflow.resources.settings.settings import Settings
+from memflow.scoring.drift import INPUTS
 from memflow.suggestions import unknown_name
 
 DOMAIN_TABLES = (
@@ -99,6 +104,33 @@ class ReportSource:
         for name in names:
             if name not in known:
                 raise BadInput(unknown_name(what, name, known, "memflow show leaderboard"))
+
+    @cached_property
+    def model_names(self) -> Mapping[str, str]:
+        """The names of the models that the command line named, by those of the settings, such as `cli_gpt_4o_mini`."""
+        found = {}
+        for domain, names in self.assistants.items():
+            for assistant in names:
+                entry = self.catalog.get("score.verdicts", partition_key(domain, assistant))
+                meta = {} if entry is None else entry.facts.meta
+                if meta.get("model", "").startswith(COMMAND_LINE):
+                    inputs = json.loads(meta.get(INPUTS, "{}"))
+                    name = inputs.get("answering model", "").rpartition(" (")[0]
+                    found[meta["model"]] = self.shown_model(name) or meta["model"]
+        return found
+
+    def shown_model(self, name: str) -> str:
+        """Return the name of a model or embedder; of a local folder, only its last part."""
+        if name.startswith(("/", "~")) or "\\" in name:
+            return name.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        return self.redaction.text(name) or name
+
+    def named(self, value: Any) -> Any:
+        """Return the value of a data file, with the names of `model_names` instead of those of the settings."""
+        if not self.model_names:
+            return value
+        names = re.compile(rf"\b({'|'.join(map(re.escape, self.model_names))})\b")
+        return json.loads(names.sub(lambda match: self.model_names[match[0]], json.dumps(value)))
 
     def domain(self, name: str) -> Domain:
         """Return a domain of the settings."""

@@ -75,7 +75,7 @@ def _assistant_verdicts(source: ReportSource, domain: str, assistant: str) -> pa
         if reasons.null_count < batch.num_rows:
             reasons = pa.array(map(source.redaction.reason, reasons.to_pylist()), pa.string())
         columns = [
-            pa.array([assistant] * batch.num_rows, pa.string()),
+            pa.array([source.named(assistant)] * batch.num_rows, pa.string()),
             batch.column("probe_id"),
             batch.column("episode_id"),
             batch.column("checkpoint").cast(pa.int32()),

@@ -4,10 +4,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from dagster._core.remote_origin import GrpcServerCodeLocationOrigin, RemoteJobOrigin, RemoteRepositoryOrigin
+
 MODULE = "memflow.assets.definitions"
 NAME = "memflow"
-OF_LOCATION = {".dagster/repository": f"__repository__@{NAME}"}
-"""The tag by which the timeline and the page of a job find their runs; Dagster sets it in runs that it launches."""
 
 
 def definitions_module(folder: Path) -> str:
@@ -28,3 +28,11 @@ def definitions_module(folder: Path) -> str:
 def workspace(socket: Path) -> dict[str, Any]:
     """Return the workspace with the code location behind a socket, as the content of a workspace.yaml."""
     return {"load_from": [{"grpc_server": {"socket": str(socket), "location_name": NAME}}]}
+
+
+def job_origin(job: str) -> RemoteJobOrigin:
+    """Return the origin of a job of `memflow run`, by which the timeline and the page of the job list its runs."""
+    location = GrpcServerCodeLocationOrigin(
+        "localhost", port=0, location_name=NAME
+    )  # no server launches the run
+    return RemoteRepositoryOrigin(location, "__repository__").get_job_origin(job)

@@ -1,6 +1,5 @@
 """The section [models.NAME]: a chat model, its servers, sampling, limits and prices."""
 
-import re
 from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
@@ -8,8 +7,9 @@ from pydantic import Field, field_validator, model_validator
 from memflow.chat.requests import Sampling
 from memflow.fingerprint import digest
 from memflow.resources.endpoints.endpoint import LONGEST_PAUSE, RESPONSE_BYTES
+from memflow.resources.endpoints.hosted_models import settings_name
 from memflow.resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
-from memflow.resources.settings.roles import Bounds
+from memflow.resources.settings.roles import TokenLimits
 from memflow.resources.settings.values import Devices, StrictModel, Url
 from memflow.resources.settings.vllm_options import NEW, OF_ANY_SERVER, contradictory_arguments
 
@@ -19,7 +19,7 @@ COMMAND_LINE = "cli_"
 
 def command_line_name(model: str) -> str:
     """Return the name of the model that --url and --model define: `cli_qwen_qwen3_8b` for Qwen/Qwen3-8B."""
-    return COMMAND_LINE + re.sub("[^a-z0-9_]+", "_", model.lower())
+    return COMMAND_LINE + settings_name(model)
 
 
 class Model(StrictModel):
@@ -67,8 +67,15 @@ class Model(StrictModel):
     profile: Profile = Field(
         default_factory=Profile, description="Fields in which the endpoint differs from the preset."
     )
-    price_in: float = Field(0.0, ge=0, description="Price of a million prompt tokens; unknown unless set.")
-    price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens; unknown unless set.")
+    price_in: float = Field(
+        0.0,
+        ge=0,
+        description="Price of a million prompt tokens; unless set, that of hosted_models.toml, or unknown.",
+    )
+    price_out: float = Field(0.0, ge=0, description="Price of a million answer tokens; as price_in.")
+    price_cached: float | None = Field(
+        None, ge=0, description="Price of a million prompt tokens that the server read from its cache."
+    )
     executable: str = Field("vllm", description="For kind vllm: the `vllm` program of its own environment.")
     arguments: tuple[str, ...] = Field((), description="For kind vllm: further arguments of `vllm serve`.")
     gpus: Devices = Field(
@@ -108,7 +115,7 @@ class Model(StrictModel):
         if isinstance(section, dict) and "max_tokens" in section:
             raise ValueError(
                 f"a model cannot set `max_tokens` ({section['max_tokens']!r}). Remove it, and set `output` in "
-                f"[bounds.ROLE] for the roles that the model plays: {', '.join(Bounds.model_fields)}."
+                f"[token_limits.ROLE] for the roles that the model plays: {', '.join(TokenLimits.model_fields)}."
             )
         return section
 
@@ -160,11 +167,6 @@ class Model(StrictModel):
                 "Fix `gpus`."
             )
         return contradictory_arguments(self.arguments, self.model_fields_set)
-
-    @property
-    def has_price(self) -> bool:
-        """Whether the price of requests is known: it is set, also as 0, or no model answers."""
-        return self.kind == "scripted" or bool({"price_in", "price_out"} & self.model_fields_set)
 
     def has_weights_of(self, other: "Model") -> bool:
         """Return whether two models have the same weights, regardless of their sampling and addresses."""

@@ -16,7 +16,7 @@ from memflow.resources.lake.storage.client import check_address
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.own_sections import OwnDataset, OwnDomain, OwnMemory
 from memflow.resources.settings.paths import SettingsFileSource
-from memflow.resources.settings.roles import Bounds, Roles
+from memflow.resources.settings.roles import Roles, TokenLimits
 from memflow.resources.settings.sections import BudgetLimits, Embedder, Encoder, History
 from memflow.resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
 from memflow.suggestions import unknown_name
@@ -57,11 +57,16 @@ class SettingsFields(BaseSettings):
         description="memory, or memory@model: the second dimension of the partitions.",
     )
     models: dict[str, Model] = Field(default_factory=dict, validate_default=True)
+    hosted_models: NamedPath | None = Field(
+        None,
+        description="A file of providers, models and prices in the form of resources/endpoints/hosted_models.toml, "
+        "whose providers replace memflow's.",
+    )
     roles: Roles = Roles()
     judges: dict[str, Judges] = Field(
         default_factory=dict, description="The judges of single domains, instead of the role `judge`."
     )
-    bounds: Bounds = Bounds()
+    token_limits: TokenLimits = TokenLimits()
     budget: BudgetLimits = BudgetLimits()
     embedder: Embedder = Embedder()
     history: History = History()

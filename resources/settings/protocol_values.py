@@ -134,7 +134,7 @@ class _Reader:
 
     def _decoding(self, role: str) -> tuple[TokenBound, Sampling]:
         decoding = self.domain.decoding.get(role, RoleDecoding())
-        return decoding.applied(self.settings.bounds.of(role), self._models(role)[0].sampling())
+        return decoding.applied(self.settings.token_limits.of(role), self._models(role)[0].sampling())
 
     def _models(self, role: str) -> list[Model]:
         """Return the models of a role; only the role `judge` may have several."""

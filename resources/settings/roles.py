@@ -1,4 +1,4 @@
-"""The sections [roles] and [bounds]: the model and the token bounds of each role."""
+"""The sections [roles] and [token_limits]: the model and the token limits of each role."""
 
 from pydantic import Field, field_validator
 
@@ -35,40 +35,40 @@ class Roles(StrictModel):
         return [(role, name) for role, names in self for name in as_tuple(names)]
 
 
-class RoleBound(StrictModel):
-    """The bound on the tokens of a role's answers."""
+class RoleLimit(StrictModel):
+    """The token limit of a role's answers."""
 
     output: int | None = Field(
         None,
         ge=1,
         le=1_000_000,
-        description="Tokens of an answer. Raises the bound of a prompt; without it, 8192 where a prompt has none.",
+        description="Tokens of an answer. Raises the limit of a prompt; without it, 8192 where a prompt has none.",
     )
     thinking: int = Field(
         0,
         ge=0,
         le=1_000_000,
-        description="Tokens added to every bound, for a model that thinks before it answers.",
+        description="Tokens added to every limit, for a model that thinks before it answers.",
     )
 
 
-class Bounds(StrictModel):
-    """The bounds on answers, by role."""
+class TokenLimits(StrictModel):
+    """The token limits of answers, by role."""
 
-    simulator: RoleBound = RoleBound()
-    judge: RoleBound = RoleBound()
-    backbone: RoleBound = RoleBound()
-    assistant: RoleBound = RoleBound()
-    memory: RoleBound = Field(RoleBound(), description="Requests of memories, to the assistant's model.")
-    annotator: RoleBound = RoleBound()
-    verifier: RoleBound = RoleBound()
+    simulator: RoleLimit = RoleLimit()
+    judge: RoleLimit = RoleLimit()
+    backbone: RoleLimit = RoleLimit()
+    assistant: RoleLimit = RoleLimit()
+    memory: RoleLimit = Field(RoleLimit(), description="Requests of memories, to the assistant's model.")
+    annotator: RoleLimit = RoleLimit()
+    verifier: RoleLimit = RoleLimit()
 
     def of(self, role: str) -> TokenBound:
-        """Return the bound of a role."""
-        bound: RoleBound = getattr(self, role)
-        return TokenBound(bound.output, bound.thinking)
+        """Return the token limit of a role."""
+        limit: RoleLimit = getattr(self, role)
+        return TokenBound(limit.output, limit.thinking)
 
     def fingerprint(self, *roles: str) -> str:
-        """Return the content hash of the bounds of some roles, which can change answers; empty for the defaults."""
+        """Return the content hash of the limits of some roles, which can change answers; empty for the defaults."""
         changed = {role: self.of(role) for role in roles if self.of(role) != TokenBound()}
         return digest(changed) if changed else ""

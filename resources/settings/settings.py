@@ -18,9 +18,11 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, DomainName
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.protocol import apply_profile, with_profile
+from memflow.chat.budget import Prices
 from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.repeats import memory_name, plain_name, with_repeats
+from memflow.resources.endpoints.hosted_models import hosted_models, listed_prices, settings_name
 from memflow.resources.files.lake_format import check_format
 from memflow.resources.files.sqlite_urls import sqlite_path, sqlite_url
 from memflow.resources.memory_servers.declaration import declared_server
@@ -166,7 +168,7 @@ class Settings(SettingsFields):
         window = None if model.kind == "scripted" else model.profile.window
         if window is None:
             return None
-        return max(window - self.bounds.of("assistant").of(None) - model.profile.headroom, window // 2)
+        return max(window - self.token_limits.of("assistant").of(None) - model.profile.headroom, window // 2)
 
     def offers_embedder(self, assistant: str) -> bool:
         """Return whether a memory server of an assistant may embed: an embedder is chosen, or the chat is scripted."""
@@ -191,6 +193,18 @@ class Settings(SettingsFields):
                 f"no embedder is chosen for the language model {models}, but these assistants retrieve by "
                 f"embeddings: {names}. {CHOOSE_EMBEDDER}"
             )
+
+    def prices_of(self, name: str) -> Prices | None:
+        """Return the prices of a model: its own, or those listed for its provider; None if they are unknown."""
+        model = self.models.get(name)
+        if model is None:
+            hosted = (
+                one for one in hosted_models(self.hosted_models).values() if settings_name(one.name) == name
+            )
+            return next((one.prices for one in hosted), None)
+        if model.kind == "scripted" or {"price_in", "price_out"} & model.model_fields_set:
+            return Prices(model.price_in, model.price_out, model.price_cached)
+        return listed_prices(model.model, model.url, self.hosted_models)
 
     def model(self, name: str) -> Model:
         """Return a model by name. Raises BadSettings for an unknown name, with the known names."""

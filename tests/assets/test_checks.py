@@ -9,22 +9,18 @@ from typing import Any
 import dagster as dg
 import pytest
 
-from memflow.assets.checks import BLOCKING, WARNING, _evaluated
+from memflow.assets.checks import BLOCKING, WARNING
 from memflow.assets.definitions import build_defs
 from memflow.assets.partitions import pair
 from memflow.benchmarks.registry import find_domain
-from memflow.checks.evaluation import RuleResult
 from memflow.checks.expectations import expectations_of
 from memflow.cli.executor import QUIET
 from memflow.resources.configurable import configurable_resources
-from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings
 
 DOMAIN = "memorybench_demo"
 KEYS = {table: dg.AssetKey(table.split(".")) for table in ("question.probes", "feedback.sessions")}
-
-FAILED = RuleResult("score.history", "rule", False, "error", 1, 1, ("a row",), "A rule.")
 
 Damage = Callable[[list[Any]], list[Any]]
 
@@ -157,34 +153,6 @@ def test_invalid_published_data_file_fails_the_expected_rule(
     found, rule = failed(result)[check]
     assert found == table
     assert users[1]["id"] in rule["offending"]
-
-
-def test_check_of_the_history_waits_for_another_run_that_publishes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another host has written its leaderboard, and writes the history while this one is checked."""
-    lake, looks = Lake(tmp_path), []
-
-    def check(*_: object) -> list[RuleResult]:
-        looks.append(len(looks))
-        if len(looks) == publishes_at:
-            lake.write("score.history", "all", [], fingerprint="", meta={RUN: "other"})
-        return [replace(FAILED, passed=len(looks) >= publishes_at)]
-
-    monkeypatch.setattr("memflow.assets.checks.check_partition", check)
-    monkeypatch.setattr("memflow.assets.checks.PAUSE_S", 0.0)
-    settings = Settings(home=tmp_path)
-    lake.write("score.history", "all", [], fingerprint="", meta={RUN: "own"})
-    for leaderboard, publishes_at, expected in (("own", 3, 1), ("other", 3, 3)):
-        looks.clear()
-        lake.write("score.leaderboard", "all", [], fingerprint="", meta={RUN: leaderboard})
-        [result] = _evaluated("score.history", "all", lake, settings)
-        assert (len(looks), result.passed) == (expected, expected == publishes_at)
-    lake.write("score.history", "all", [], fingerprint="", meta={RUN: "own"})
-    monkeypatch.setattr("memflow.assets.checks.PUBLISHING_S", -1.0)
-    looks.clear()
-    assert not _evaluated("score.history", "all", lake, settings)[0].passed
-    assert len(looks) == 1
 
 
 def test_valid_partition_passes_the_rules_of_the_benchmark_of_its_domain_and_blocks_nothing(

@@ -67,7 +67,7 @@ def test_assistants_and_samples_of_run_options_become_partitions_that_can_be_rer
     Path("memflow.toml").write_text(
         'domains = ["memorybench_demo"]\nassistants = ["full"]\n', encoding="utf-8"
     )
-    options = "--domain amemgym_demo --limit 1 --no-bounds --memory my_module_of_memory:Mine"
+    options = "--domain amemgym_demo --limit 1 --no-baselines --memory my_module_of_memory:Mine"
     ran = CliRunner().invoke(app, ["run", *options.split()])
     assert ran.exit_code == 0, ran.output
 

@@ -114,7 +114,7 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Return the settings of a home with the demo: complete for screenshots, else with few memories."""
     folder = tmp_path_factory.mktemp("ui")
     settings = folder / "memflow.toml"
-    changed = ["--memory", CHANGED, "--no-bounds"]
+    changed = ["--memory", CHANGED, "--no-baselines"]
     runs = [(2, changed), (12, [*changed, "--memory", "bm25_message"])]
     if "MEMFLOW_SCREENSHOTS" in os.environ:
         runs = [(2, changed), (6, changed), (12, changed), (12, [])]

@@ -58,7 +58,7 @@ def test_backfill_of_a_killed_memflow_dev_ends_by_itself(
     await_requests(log, 5)
     known = home.stored_digests()
     home.kill_group()
-    time.sleep(2)  # the answers in flight are logged
+    time.sleep(1)  # the answers in flight are logged
     killed = len(request_digests(log))
     assert home.claimed_slots() > 0
     assert "STARTED" in home.statuses()
@@ -95,13 +95,13 @@ def test_two_memflow_runs_beside_a_backfill_that_was_stopped_request_nothing_sto
     await_requests(log, 3)
     home.stop()
     assert "FAILURE" not in home.statuses(), "an interrupted run continues"
-    time.sleep(2)  # the answers in flight are logged
+    time.sleep(1)  # the answers in flight are logged
     known, stopped = home.stored_digests(), len(request_digests(log))
 
     home.start()
     await_requests(log, 1)
     chosen = [part for name in ASSISTANTS for part in ("--memory", name)]
-    command = home.command("run", "--domain", DOMAIN, *chosen, "--no-bounds")
+    command = home.command("run", "--domain", DOMAIN, *chosen, "--no-baselines")
     runs = [
         subprocess.Popen(
             command, env=environment(), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE

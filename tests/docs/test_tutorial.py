@@ -1,6 +1,7 @@
 """Every command block of the tutorial runs in the order of the page."""
 
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -54,3 +55,23 @@ def test_every_command_block_of_the_tutorial_runs(tmp_path: Path, clean_environm
     assert len(re.findall(r"\b0 failed", text)) >= 2, "both parts of the page"
     assert "Answer score by type of question" in text
     assert (tmp_path / "results/index.html").is_file()
+
+
+def test_example_of_a_memory_server_passes_every_check(
+    clean_environment: dict[str, str], tmp_path: Path
+) -> None:
+    page = (ROOT / "docs/how-to/memory_server.md").read_text(encoding="utf-8")
+    [code] = [block for _, file, block in BLOCK.findall(page) if file == "server.py"]
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    (tmp_path / "server.py").write_text(code.replace("9000", str(port)), encoding="utf-8")
+    with subprocess.Popen([sys.executable, "server.py"], cwd=tmp_path, stderr=subprocess.DEVNULL) as server:
+        command = [sys.executable, "-m", "memflow.cli", "memories", "check", f"http://127.0.0.1:{port}"]
+        try:
+            checked = subprocess.run(
+                command, cwd=tmp_path, env=clean_environment, text=True, capture_output=True, check=False
+            )
+        finally:
+            server.terminate()
+    assert checked.returncode == 0, checked.stdout

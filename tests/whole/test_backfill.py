@@ -69,7 +69,7 @@ def test_retry_of_a_backfill_runs_only_failed_partitions(
 
         before = built(dev)
         subprocess.run(
-            [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--no-bounds"],
+            [sys.executable, "-m", "memflow.cli", "--settings", str(settings), "run", "--no-baselines"],
             env=alone(),
             cwd=ROOT,
             check=True,

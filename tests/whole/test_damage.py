@@ -45,7 +45,7 @@ def command(home: Path, *arguments: str) -> Any:
 
 def run(home: Path) -> dict[str, Any]:
     chosen = [part for name in ASSISTANTS for part in ("--memory", name)]
-    result = command(home, "run", "--domain", DOMAIN, *chosen, "--no-bounds", "--format", "json")
+    result = command(home, "run", "--domain", DOMAIN, *chosen, "--no-baselines", "--format", "json")
     assert result.exit_code == 0, result.output
     return json.loads(result.stdout)
 
@@ -153,7 +153,7 @@ def test_damaged_schema_page_of_the_ledger_is_reported_in_one_sentence(
     content[at : at + 40] = bytes([255, 150] * 20)  # the name, which the driver's message quotes, is no UTF-8
     path.write_bytes(content)
     flip(Path(Lake(home / "lake").path("answer.replies", f"{DOMAIN}/full")))
-    options = ("--domain", DOMAIN, "--memory", "full", "--no-bounds") if arguments == ("run",) else ()
+    options = ("--domain", DOMAIN, "--memory", "full", "--no-baselines") if arguments == ("run",) else ()
     result = command(home, *arguments, *options)
     assert result.exit_code == 1 and isinstance(result.exception, SystemExit)
     shown = " ".join(result.stderr.split())

@@ -69,7 +69,7 @@ def answers(folder: Path, call: Call) -> Answers:
     found = {}
 
     def run(memory: str, *options: str) -> None:
-        call("run", "--domain", DOMAIN, "--no-bounds", "--memory", memory, *options)
+        call("run", "--domain", DOMAIN, "--no-baselines", "--memory", memory, *options)
         found[datetime.now(UTC)] = leaderboard(call)
 
     write_settings(folder)

@@ -62,7 +62,7 @@ def test_killed_runs_repeat_no_stored_request_and_give_the_same_tables(
 
     def start(home: Path, url: str) -> subprocess.Popen[bytes]:
         chosen = [part for name in memories for part in ("--memory", name)]
-        options = f"--domain {DOMAIN} --no-bounds --url {url} --model stub --embedder hashing --parallel 8"
+        options = f"--domain {DOMAIN} --no-baselines --url {url} --model stub --embedder hashing --parallel 8"
         return subprocess.Popen(
             [sys.executable, "-m", "memflow.cli", "--home", home, "run", *chosen, *options.split()],
             cwd=tmp_path,

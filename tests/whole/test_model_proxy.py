@@ -129,7 +129,7 @@ def test_killed_run_with_a_server_repeats_no_stored_request(
         memory = f"[memories.served]\ncommand = {json.dumps(COMMAND)}\nunchecked = true\n"
         text = f"{model}{memory}[embedder]\nkind = 'hashing'\n"
         (tmp_path / "memflow.toml").write_text(text, encoding="utf-8")
-        wanted = f"run --domain {DOMAIN} --assistant served@small --no-bounds"
+        wanted = f"run --domain {DOMAIN} --assistant served@small --no-baselines"
         command = [sys.executable, "-m", "memflow.cli", "--home", str(home), *wanted.split()]
         return subprocess.Popen(
             command, cwd=tmp_path, env=environment, stdout=subprocess.DEVNULL, start_new_session=True

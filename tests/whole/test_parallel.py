@@ -44,7 +44,7 @@ def environment(
 
 def command(home: Path, url: str, parallel: int) -> list[str]:
     memories = [part for name in MEMORIES for part in ("--memory", name)]
-    order = ["--domain", DOMAIN, *memories, "--no-bounds", "--url", url, "--model", "stub"]
+    order = ["--domain", DOMAIN, *memories, "--no-baselines", "--url", url, "--model", "stub"]
     order += ["--embedder", "hashing", "--parallel", str(parallel), "--format", "json"]
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", *order]
 

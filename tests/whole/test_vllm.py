@@ -34,7 +34,7 @@ def start_run(memory: str, environment: dict[str, str]) -> "subprocess.Popen[str
         "amemgym_demo",
         "--limit",
         "1",
-        "--no-bounds",
+        "--no-baselines",
     ]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
     return subprocess.Popen([*words, "--memory", memory], env=environment, text=True, **pipes)

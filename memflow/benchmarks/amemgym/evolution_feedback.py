@@ -44,6 +44,7 @@ def make_evolution_feedback(
 
 
 def _revealed_values(probes: Sequence[Probe], turns: Sequence[Turn]) -> dict[str, dict[str, str]]:
+    """Return the values that messages revealed in each period, by variable."""
     values_by_period: dict[str, dict[str, str]] = {str(probe.checkpoint): {} for probe in probes}
     users = {probe.episode_id for probe in probes}
     for turn in turns:

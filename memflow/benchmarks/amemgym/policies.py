@@ -193,6 +193,7 @@ def _accuracies(results: AssistantAnswers) -> dict[str, float]:
 def _counts(
     probes: Sequence[Probe], users: Sequence[str], correct: Mapping[str, float], bound: Mapping[str, float]
 ) -> PolicyCounts:
+    """Return sums by user and period: correct answers, those of the upper bound, chance, and probes."""
     periods = sorted({probe.checkpoint for probe in probes})
     rows = {user: index for index, user in enumerate(users)}
     columns = {period: index for index, period in enumerate(periods)}

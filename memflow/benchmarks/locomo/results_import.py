@@ -78,6 +78,7 @@ class _Matches:
     def from_answers(
         cls, domain: Domain, assistant: str, probes: Sequence[Probe], recorded: RecordedAnswers
     ) -> "_Matches":
+        """Match the answers of each conversation with the probes of the episode that shares most questions."""
         episodes: dict[str, dict[str, list[Probe]]] = {}
         for probe in probes:
             episodes.setdefault(probe.episode_id, {}).setdefault(probe.question, []).append(probe)

@@ -7,7 +7,7 @@ load.py reads the files, judging.py has the judge contracts, retrieval.py the pu
 published index as a memory, known_errors.py the known errors of the data.
 """
 
-from memflow.benchmarks.longmemeval.datasets import DATASETS
+from memflow.benchmarks.longmemeval.datasets import DATASETS, S
 from memflow.benchmarks.longmemeval.domains import DOMAINS
 from memflow.benchmarks.spec import BenchmarkSpec
 
@@ -22,4 +22,5 @@ SPEC = BenchmarkSpec(
     imports=f"{__name__}.views:IMPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     unit="questions",
+    usual_dataset=S.name,
 )

@@ -19,7 +19,6 @@ from memflow.benchmarks.membench.generation.graph_sampling import sample_states
 from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
 from memflow.benchmarks.membench.noise.insertion import lengthen
 from memflow.benchmarks.membench.probes import probe_rows
-from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.question import build_question
 from memflow.benchmarks.membench.scoring import level_slices, make_scores, probe_slices
 from memflow.benchmarks.membench.scripted import HANDLERS
@@ -48,7 +47,7 @@ class MemBench(Benchmark):
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # Raises for a wrong one before anything is requested or played.
-        return sample_states(domain, records) if generated(domain) else states_of(domain.name, records)
+        return sample_states(domain, records) if generated(domain) else States()
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat

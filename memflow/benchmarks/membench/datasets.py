@@ -1,7 +1,9 @@
 """MemBench's data sets: its test data and noise, MemDaily, and the sources of generated user graphs."""
 
+import json
+from importlib.resources import files
+
 from memflow.benchmarks.datasets import Dataset, Defect
-from memflow.benchmarks.membench import memdaily_files
 from memflow.benchmarks.origins import Download, github_file
 
 _MEMBENCH = ("import-myself/Membench", "04956796150992cc6fbffef51c53f541376bf0f6")
@@ -17,6 +19,11 @@ _KINDS = (
     "simple",
 )
 """The files of both scenes; participation has three more."""
+_MEMDAILY = ("nuster1128/MemSim", "db9d5d552d6cb1d859f692eb7e6c0fd6d61d3815")
+_MEMDAILY_FILES = json.loads(
+    files("memflow.benchmarks.membench").joinpath("memdaily_files.json").read_text(encoding="utf-8")
+)
+"""The checksum and size of each file of MemDaily."""
 
 DATASETS = (
     *(
@@ -116,9 +123,7 @@ DATASETS = (
         "none stated",
         "GitHub nuster1128/MemSim",
         "Copy the files of its question types, such as 01_simple_roles.json, from nuster1128/MemSim to "
-        "memdaily/messages_and_QAs/ in the data folder, and graphs.json, its users, to memdaily/; some of the "
-        "files will do for a part.",
-        optional=("memdaily/graphs.json",),
+        "memdaily/messages_and_QAs/ in the data folder; some of the files will do for a part.",
         counts={"trajectories": 3_000, "steps": 26_531},
         defects=(
             Defect("questions that the authors' code failed to generate", "its makers failed at it", 35),
@@ -126,6 +131,17 @@ DATASETS = (
             Defect("questions with two equal options", "say the same", 7),
         ),
         partial=True,
-        download=memdaily_files.DOWNLOAD,
+        download=Download(
+            f"https://github.com/{_MEMDAILY[0]}",
+            tuple(
+                github_file(
+                    *_MEMDAILY,
+                    f"data_generation/final_dataset/messages_and_QAs/{name}",
+                    f"memdaily/messages_and_QAs/{name}",
+                    *known,
+                )
+                for name, known in _MEMDAILY_FILES.items()
+            ),
+        ),
     ),
 )

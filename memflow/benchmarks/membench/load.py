@@ -5,7 +5,7 @@ from pathlib import Path, PurePosixPath
 
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.membench.generation import user_sources
-from memflow.benchmarks.membench.published import memdaily, memdaily_graphs, noise, release
+from memflow.benchmarks.membench.published import memdaily, noise, release
 from memflow.benchmarks.membench.turns import Trajectory
 from memflow.benchmarks.published_file import Reader, records_of
 from memflow.records import Record
@@ -50,6 +50,4 @@ def count_contents(records: Sequence[Record]) -> Contents:
 def _reader(dataset: Dataset, source: PurePosixPath) -> Reader:
     if "noise" in source.stem:
         return noise.read
-    if dataset.name != MEMDAILY:
-        return release.read
-    return memdaily_graphs.read if source.name == memdaily_graphs.NAME else memdaily.read
+    return memdaily.read if dataset.name == MEMDAILY else release.read

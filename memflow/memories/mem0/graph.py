@@ -103,6 +103,7 @@ class Mem0Graph(Mem0):
         return triplet_lists
 
     def _relation_request(self, passage: Passage, entities: Entities) -> PromptRequest:
+        """Return the request for the relations between the entities of a passage."""
 
         def find_error(relation: Relation, accepted: Sequence[Relation]) -> str | None:
             if (number := max(relation.source, relation.target)) > len(entities.entities):

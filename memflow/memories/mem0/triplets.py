@@ -150,45 +150,52 @@ class RelationUpdate:
     """A StoreChange that adds new relations and retires the old relations that they contradict."""
 
     graph: Graph
-    new: Sequence[JoinedTriplet]
-    old: Sequence[Item]
+    additions: Sequence[JoinedTriplet]
+    old_relations: Sequence[Item]
 
     @property
     def ask(self) -> PromptRequest | None:
         """Return the request to name the obsolete relations; None if no old relation can be obsolete."""
-        if not self.new or not self.old:
+        if not self.additions or not self.old_relations:
             return None
         fields = {
-            "old": number_lines(item.text for item in self.old),
-            "new": number_lines(with_date(new.triplet.line, new.triplet.date) for new in self.new),
+            "old": number_lines(item.text for item in self.old_relations),
+            "new": number_lines(
+                with_date(addition.triplet.line, addition.triplet.date) for addition in self.additions
+            ),
         }
-        sources = dict.fromkeys(source for new in self.new for source in new.triplet.sources)
+        sources = dict.fromkeys(source for addition in self.additions for source in addition.triplet.sources)
         return PromptRequest("resolve", fields, tuple(sources), self.find_error)
 
     def find_error(self, number: int, accepted: Sequence[int]) -> str | None:
         """Return an error message if no old relation has this number, or None."""
-        if number > len(self.old):
-            return f"there is no old relation {number}; the last is {len(self.old)}"
+        if number > len(self.old_relations):
+            return f"there is no old relation {number}; the last is {len(self.old_relations)}"
         return None
 
     def texts(self, answer: Obsolete | None) -> list[str]:
         """Return the texts to embed: the triplets and the names of new nodes."""
-        nodes = [node.name for new in self.new for node in (new.source, new.target) if node.item is None]
-        return [*(new.triplet.text for new in self.new), *nodes]
+        nodes = [
+            node.name
+            for addition in self.additions
+            for node in (addition.source, addition.target)
+            if node.item is None
+        ]
+        return [*(addition.triplet.text for addition in self.additions), *nodes]
 
     def apply(self, answer: Obsolete | None, vectors: Mapping[str, Vector]) -> None:
         """Retire the obsolete relations and add the new relations."""
         for number in dict.fromkeys(answer.obsolete if answer else ()):
-            self.graph.store.retire(self.old[number - 1].entry_id)
+            self.graph.store.retire(self.old_relations[number - 1].entry_id)
         added_nodes: dict[str, Item] = {}
-        for new in self.new:
+        for addition in self.additions:
             end_items = [
-                node.item or added_nodes.get(node.name) or self._node(node, new.triplet, vectors)
-                for node in (new.source, new.target)
+                node.item or added_nodes.get(node.name) or self._node(node, addition.triplet, vectors)
+                for node in (addition.source, addition.target)
             ]
             added_nodes.update((node.text, node) for node in end_items)
             nodes = [Node(node.text, str(node.meta["type"]), node) for node in end_items]
-            self._join(JoinedTriplet(new.triplet, *nodes), vectors)
+            self._join(JoinedTriplet(addition.triplet, *nodes), vectors)
 
     def _node(self, node: Node, triplet: Triplet, vectors: Mapping[str, Vector]) -> Item:
         return self.graph.store.add(

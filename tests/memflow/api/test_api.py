@@ -75,9 +75,9 @@ def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "memflow.Resu
     """Return a home that the command wrote, and the results of the same evaluation by the API in another home."""
     folder = tmp_path_factory.mktemp("homes")
     memories = [word for name in MEMORIES for word in ("--memory", name)]
-    words = ["--home", str(folder / "command"), "run", "--domain", DOMAIN, "--no-bounds", *memories]
+    words = ["--home", str(folder / "command"), "run", "--domain", DOMAIN, "--no-baselines", *memories]
     assert CliRunner().invoke(app, words).exit_code == 0
-    results = memflow.evaluate(MEMORIES, DOMAIN, bounds=False, home=folder / "api", progress=False)
+    results = memflow.evaluate(MEMORIES, DOMAIN, baselines=False, home=folder / "api", progress=False)
     return folder / "command", results
 
 
@@ -103,7 +103,7 @@ def test_evaluation_has_the_scores_and_differences_of_the_command(homes: Any) ->
 def test_second_evaluation_is_up_to_date_and_leaves_the_files_as_they_are(homes: Any) -> None:
     _, results = homes
     files = {path: path.stat().st_mtime_ns for path in Path(results.settings.lake_root).rglob("*.parquet")}
-    memflow.evaluate(MEMORIES, DOMAIN, bounds=False, home=results.settings.home, progress=False)
+    memflow.evaluate(MEMORIES, DOMAIN, baselines=False, home=results.settings.home, progress=False)
     assert {
         path: path.stat().st_mtime_ns for path in Path(results.settings.lake_root).rglob("*.parquet")
     } == files
@@ -140,7 +140,7 @@ def test_search_and_health_are_those_of_the_commands(homes: Any) -> None:
 
 def test_results_are_limited_to_the_evaluation(homes: Any) -> None:
     _, results = homes
-    one = memflow.evaluate("full", DOMAIN, bounds=False, home=results.settings.home, progress=False)
+    one = memflow.evaluate("full", DOMAIN, baselines=False, home=results.settings.home, progress=False)
     assert one.leaderboard().assistant.unique().tolist() == ["full"]
     assert one.verdicts().assistant.unique().tolist() == one.health().assistant.unique().tolist() == ["full"]
     assert set(memflow.open(results.settings.home).leaderboard().assistant) == {*MEMORIES}
@@ -204,7 +204,7 @@ def test_memory_is_a_class_or_an_instance_with_parameters(homes: Any) -> None:
     assert own_tables(["full", Newest, Newest(k=5)]) == {"newest_k_5": table}
     _, results = homes
     memories = [Newest, Newest(k=5)]
-    own = memflow.evaluate(memories, DOMAIN, bounds=False, home=results.settings.home, progress=False)
+    own = memflow.evaluate(memories, DOMAIN, baselines=False, home=results.settings.home, progress=False)
     assert own.leaderboard(assistant=memories).assistant.unique().tolist() == ["newest", "newest_k_5"]
     assert own.compare(*memories, metric="locomo_f1").b.tolist() == ["newest_k_5"]
     with pytest.raises(BadInput, match=r"3 is no memory"):
@@ -236,7 +236,7 @@ def test_benchmark_stands_for_its_domains_without_its_demo() -> None:
 
 def test_failed_run_raises_with_the_reason_and_the_results_of_the_others(tmp_path: Path) -> None:
     with pytest.raises(EvaluationFailed, match=r"1 runs failed. Fix the cause, then rerun") as error:
-        memflow.evaluate([Broken, "full"], DOMAIN, bounds=False, home=tmp_path / "home", progress=False)
+        memflow.evaluate([Broken, "full"], DOMAIN, baselines=False, home=tmp_path / "home", progress=False)
     assert f"evaluate_memory {DOMAIN} · broken: memories: " in str(error.value)
     assert "no ink" in str(error.value)
     assert error.value.results.leaderboard().assistant.unique().tolist() == ["full"]
@@ -249,7 +249,7 @@ def test_model_at_an_address_answers_also_in_a_running_event_loop(tmp_path: Path
             DOMAIN,
             limit=1,
             model=url,
-            bounds=False,
+            baselines=False,
             home=tmp_path,
             progress=False,
         )
@@ -263,11 +263,10 @@ def test_model_at_an_address_answers_also_in_a_running_event_loop(tmp_path: Path
 
 def test_import_of_the_package_imports_no_library() -> None:
     script = (
-        "import sys, memflow; libraries = {'pandas', 'dagster', 'pyarrow', 'typer'} & {*sys.modules};"
-        "print(libraries, {'open', 'evaluate'} <= {*dir(memflow)});"
-        "print(memflow.evaluate.__module__, hasattr(memflow, 'x'))"
+        "import sys, memflow; print({'pandas', 'dagster', 'pyarrow', 'typer'} & {*sys.modules});"
+        "print({'open', 'evaluate'} <= {*dir(memflow)}, memflow.evaluate.__module__, hasattr(memflow, 'x'))"
     )
     printed = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout
-    assert printed == "set() True\nmemflow.api.evaluation False\n"
+    assert printed == "set()\nTrue memflow.api.evaluation False\n"

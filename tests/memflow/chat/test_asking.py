@@ -95,7 +95,7 @@ async def test_structured_answer_that_is_cut_twice_is_a_failure_with_a_reason() 
     answer = await ask(chat, STRUCTURED, {})
     assert (chat.limits, answer.value, answer.cut) == ([100, 200], None, False)
     assert answer.reason is not None and "was cut at the limit of 200 tokens" in answer.reason
-    assert "[bounds]" in answer.reason
+    assert "[token_limits]" in answer.reason
     assert f"`memflow ledger forget --kind cut --prompt {STRUCTURED.name}`" in answer.reason
 
 

@@ -139,3 +139,16 @@ def test_declared_origins_serve_every_required_file(dataset: Dataset) -> None:
             for each in wanted
         )
         assert served, f"{file} is not among {targets}"
+
+
+def test_name_of_a_benchmark_stands_for_its_usual_data_set(empty, folder, monkeypatch) -> None:
+    known = dict(registry.datasets())
+    with serving() as state:
+        url = state.add("s.json", CONTENT)
+        download = Download("https://page", (RemoteFile(url, "longmemeval/longmemeval_s_cleaned.json"),))
+        known["longmemeval_s"] = replace(known["longmemeval_s"], download=download, sums={})
+        monkeypatch.setattr(registry, "datasets", lambda: known)
+        monkeypatch.setenv("no_proxy", "127.0.0.1")
+        shown = empty("data", "get", "longmemeval", input="y\n")
+    assert shown.exit_code == 0 and "license: MIT" in shown.stderr
+    assert (folder / "longmemeval/longmemeval_s_cleaned.json").read_bytes() == CONTENT

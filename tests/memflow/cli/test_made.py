@@ -72,4 +72,4 @@ def test_run_summary_states_failed_requests_and_cut_answers_with_the_next_step(p
     assert "failed requests; rerun the command to send them again, and only them" in said
     assert "evaluate_memory d · full: 2" in said
     assert "1 answers (25.0%) of the role assistant were cut at the token limit" in said
-    assert "[bounds.assistant]" in said
+    assert "[token_limits.assistant]" in said

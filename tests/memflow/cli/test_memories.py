@@ -95,7 +95,7 @@ def test_memory_template_has_fewer_than_40_lines_and_runs_by_import_path(empty, 
         "amemgym_demo",
         "--memory",
         "my_memory:MyMemory",
-        "--no-bounds",
+        "--no-baselines",
         "--limit",
         "1",
     ]

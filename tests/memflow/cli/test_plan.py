@@ -62,7 +62,7 @@ def test_planned_cost_is_unknown_unless_a_price_is_set(empty, tmp_path, price, c
     arguments = ("plan", "--domain", "dialogues_demo", "--memory", "full", "--limit", "1", "--model", "local")
     assert empty.json(*arguments)["total"]["cost"] == cost
     shown = empty(*arguments).stdout
-    assert ("The cost is unknown: no price is set for local." in shown) is (cost is None)
+    assert ("The cost is unknown: no price is set or listed for local." in shown) is (cost is None)
     assert ("0.00" in shown) is (cost is not None)
 
 

@@ -39,12 +39,12 @@ def write_server(*faults: str) -> None:
 def selected(memory: str = "mine") -> Selection:
     """Return the selection of a run."""
     front = Front(home=Path("home").absolute())
-    return select(front, domains=["amemgym_demo"], memories=[memory], bounds=False)
+    return select(front, domains=["amemgym_demo"], memories=[memory], baselines=False)
 
 
 def test_run_refuses_a_server_with_a_fault_before_it_generates_anything(empty) -> None:
     write_server("no_time_travel")
-    error = empty.error("run", "--domain", "amemgym_demo", "--memory", "mine", "--no-bounds")
+    error = empty.error("run", "--domain", "amemgym_demo", "--memory", "mine", "--no-baselines")
     assert "the memory server mine is not measured, because its check found a fault" in error
     assert "as_of: 15 of 25 reads as of an earlier write return later messages: it knows the future" in error
     assert "Filter by the number of the write" in error
@@ -78,10 +78,10 @@ def test_address_of_a_server_names_a_memory_in_check_plan_and_run(empty) -> None
         selection = selected(url)
         assert selection.assistants == (name,)
         assert selection.settings.memories[name].url == url
-        planned = empty.json("plan", "--domain", "amemgym_demo", "--memory", url, "--no-bounds")
+        planned = empty.json("plan", "--domain", "amemgym_demo", "--memory", url, "--no-baselines")
         assert list(planned["checks"]) == [name]
         assert empty("memories", "check", url).exit_code == 0
-        planned = empty.json("plan", "--domain", "amemgym_demo", "--memory", url, "--no-bounds")
+        planned = empty.json("plan", "--domain", "amemgym_demo", "--memory", url, "--no-baselines")
         assert planned["checks"] == {}
 
 
@@ -96,7 +96,7 @@ def test_check_of_an_address_holds_for_a_day_and_for_name_and_version(
     with http_echo() as (url, _):
         assert empty("memories", "check", url).exit_code == 0
         front = Front(home=empty.folder)
-        selection = select(front, domains=["amemgym_demo"], memories=[url], bounds=False)
+        selection = select(front, domains=["amemgym_demo"], memories=[url], baselines=False)
         [(name, own)] = [(name, own) for name, own in selection.settings.memories.items() if own.url]
         hello = read_hello(name, empty.folder)
         assert hello is not None

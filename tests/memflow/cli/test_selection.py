@@ -54,7 +54,7 @@ def test_run_selection_without_options_uses_the_settings_file(file: Path) -> Non
 
 
 def test_run_selection_adds_baselines_of_every_used_model_once(file: Path) -> None:
-    assert selected(file, memories=["full"], bounds=False).assistants == ("full",)
+    assert selected(file, memories=["full"], baselines=False).assistants == ("full",)
     assert selected(file, memories=["none", "full"]).assistants == ("none", "oracle", "previous", "full")
     settings = selected(file, domains=["amemgym_base"], memories=["full"]).settings
     assert settings.domains == ("amemgym_demo", "amemgym_base")
@@ -158,7 +158,7 @@ def test_memory_from_import_path_is_named_after_its_class(file: Path) -> None:
         file,
         memories=["shelf:OakShelf"],
         assistants=["shelf:OakShelf@large", "shelf:Pine@large"],
-        bounds=False,
+        baselines=False,
     )
     assert selection.assistants == ("oak_shelf", "oak_shelf@large", "pine@large")
     assert selection.settings.own_memories()["pine"] == UserMemory("shelf:Pine")
@@ -166,7 +166,7 @@ def test_memory_from_import_path_is_named_after_its_class(file: Path) -> None:
     file.write_text(
         FILE + '[memories.pine]\npath = "shelf:Pine"\nparameters = { messages = 7 }\n', encoding="utf-8"
     )
-    selection = selected(file, memories=["shelf:Pine"], bounds=False)
+    selection = selected(file, memories=["shelf:Pine"], baselines=False)
     assert selection.settings.own_memories()["pine"] == UserMemory("shelf:Pine", {"messages": 7})
 
 
@@ -213,12 +213,12 @@ def test_judge_option_replaces_judges_of_role_and_of_single_domains(file: Path) 
 
 def test_assistants_of_another_model_than_the_default_have_its_name(file: Path) -> None:
     url = "http://127.0.0.1:2/v1"
-    memories = {"memories": ["full"], "bounds": False}
+    memories = {"memories": ["full"], "baselines": False}
     assert selected(file, **memories).assistants == ("full",)
     assert selected(file, url=url, model="a/One-2", **memories).assistants == ("full@cli_a_one_2",)
     assert selected(file, url=url, model="a/Two", **memories).assistants == ("full@cli_a_two",)
     assert selected(file, model="large", **memories).assistants == ("full@large",)
-    assert selected(file, model="large", assistants=["full@scripted"], bounds=False).assistants == (
+    assert selected(file, model="large", assistants=["full@scripted"], baselines=False).assistants == (
         "full@scripted",
     )
 

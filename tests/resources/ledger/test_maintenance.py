@@ -102,7 +102,9 @@ def test_forgettable_returns_cost_and_partitions_of_selected_completions(either_
         with ledger.connect() as connection:
             selected = forgettable(connection, CompletionFilter(end="answered"))
     assert selected.completions == {"m": 1, "n": 1}
-    assert selected.cost({"m": Prices(1e6, 1e6)}) == 13
+    prices = {"m": Prices(1e6, 1e6), "n": Prices()}
+    assert selected.cost(prices.get) == 13
+    assert selected.cost({"m": Prices(1e6, 1e6)}.get) is None
     assert selected.partitions == ["d/full", "e/full"]
 
 

@@ -38,10 +38,11 @@ def test_ledger_sums_usage_by_group(either_url: str) -> None:
             UsageRow({"role": "judge", "model": "j"}, 1, 0, 1, 10, 3, 4, 0.25, 10, 3, paid_cached_tokens=4),
         ]
         assert all(type(number) is int for number in (rows[0].requests, rows[0].paid_prompt_tokens))
-        assert cost(rows[0], {"m": Prices(prompt=1e6, completion=2e6)}) == 20 + 12
-        assert cost(rows[1], {"m": Prices(prompt=1e6)}) == 0
+        assert cost(rows[0], Prices(prompt=1e6, completion=2e6)) == 20 + 12
+        assert cost(rows[0], Prices(prompt=1e6, completion=2e6, cached=5e5)) == 20 + 12 - 8 / 2
+        assert cost(rows[1], None) is None
         (hit,) = ledger.usage(by=("model",), runs=["run 2"])
-        assert cost(hit, {"m": Prices(prompt=1.0, completion=1.0)}) == 0
+        assert cost(hit, Prices(prompt=1.0, completion=1.0)) == cost(hit, None) == 0
 
 
 def test_usage_of_runs_covers_these_runs_only(either_url: str) -> None:

@@ -19,9 +19,8 @@ from memflow.resources.files import local_files
 from memflow.resources.lake.past import PastLake
 from memflow.resources.report import folder as report_folder
 from memflow.resources.report.names import data_name
-from memflow.resources.report.redaction import LEFT_OUT, Redaction
+from memflow.resources.report.redaction import LEFT_OUT
 from memflow.resources.report.schema import PROBES
-from memflow.resources.report.scores import model_name
 from memflow.resources.report.verdicts import SCHEMA
 from memflow.scoring.health.states import example_text
 from memflow.scoring.published_health import AssistantHealth, with_health
@@ -195,10 +194,21 @@ def test_site_labels_as_scripted_only_what_a_scripted_chat_contributed_to(
     assert {each["name"]: each["scripted"] for each in site["assistants"]} == {"none": True, "full": False}
 
 
-def test_model_of_the_command_line_has_its_own_name() -> None:
+def test_model_of_the_command_line_has_its_own_name(home: ReportHome, tmp_path: Path) -> None:
     inputs = json.dumps({"answering model": "gpt-4o-mini (1a2b3c4d)"})
-    assert model_name(Redaction(()), {"model": "cli_gpt_4o_mini", "inputs": inputs}) == "gpt-4o-mini"
-    assert model_name(Redaction(()), {"model": "large", "inputs": inputs}) == "large"
+    made_up = "full@cli_gpt_4o_mini"
+    for table in ("memory.transcripts", "memory.indexes", "answer.replies"):
+        home.write(table, [], made_up)
+    home.write_verdicts(made_up, 1.0, model="cli_gpt_4o_mini", inputs=inputs, judges="large")
+    home.export(tmp_path / "report")
+    site = read_data(tmp_path / "report", "site")
+    (domain,) = site["domains"]
+    assert site["models"] == {"cli_gpt_4o_mini": "gpt-4o-mini"}
+    assert "full@gpt-4o-mini" in domain["assistants"] and domain["judges"] == ["large"]
+    assert [row["model"] for row in site["assistants"] if row["name"] == "full@gpt-4o-mini"] == [
+        "gpt-4o-mini"
+    ]
+    assert read_data(tmp_path / "report", data_name("results", domain["name"], "full@gpt-4o-mini", "0"))
 
 
 def test_report_of_one_assistant_has_no_file_of_another(home: ReportHome, tmp_path: Path) -> None:

@@ -52,7 +52,7 @@ def test_protocol_temperature_is_that_of_the_role_model_unless_the_profile_sets_
 
 def test_settings_and_profile_raise_the_token_limit_of_a_prompt() -> None:
     assert values("amemgym_base")["option_tokens"] == 64
-    assert values("amemgym_base", bounds={"assistant": {"output": 100}})["option_tokens"] == 100
+    assert values("amemgym_base", token_limits={"assistant": {"output": 100}})["option_tokens"] == 100
     assert values("amemgym_base.published")["option_tokens"] == 8192
 
 

@@ -11,7 +11,7 @@ from memflow.benchmarks import registry
 from memflow.chat.requests import TokenBound
 from memflow.errors import BadSettings
 from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.roles import Bounds, Roles
+from memflow.resources.settings.roles import Roles, TokenLimits
 from memflow.resources.settings.sections import BudgetLimits, Embedder
 from memflow.resources.settings.settings import Settings, example, load
 
@@ -197,12 +197,12 @@ def test_metric_backends_are_configured_by_file_or_environment(monkeypatch: pyte
 
 
 def test_settings_set_the_token_bound_of_answers_per_role() -> None:
-    bounds = load(written("[bounds.assistant]\noutput = 16384\nthinking = 4096\n")).bounds
+    bounds = load(written("[token_limits.assistant]\noutput = 16384\nthinking = 4096\n")).token_limits
     assert bounds.of("assistant") == TokenBound(16384, 4096)
     assert bounds.of("memory") == bounds.of("judge") == TokenBound()
     assert bounds.fingerprint("judge", "memory") == "" != bounds.fingerprint("judge", "assistant")
     with pytest.raises(BadSettings, match="Did you mean assistant"):
-        load(written("[bounds.assistent]\noutput = 1\n"))
+        load(written("[token_limits.assistent]\noutput = 1\n"))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ model = "m"
 {profile}
 [roles]
 assistant = "m"
-[bounds.assistant]
+[token_limits.assistant]
 {bound}
 """
     assert load(written(text)).window_of("full") == tokens
@@ -233,7 +233,7 @@ assistant = "m"
 
 
 def test_bounds_settings_have_a_field_for_every_role() -> None:
-    assert {*Bounds.model_fields} == {*Roles.model_fields, "memory"}
+    assert {*TokenLimits.model_fields} == {*Roles.model_fields, "memory"}
 
 
 def test_domain_name_with_a_profile_is_the_domain_under_this_profile() -> None:

@@ -42,6 +42,7 @@ def read_personas(file: File) -> Iterator[RawRecord]:
 
 
 def _parse(content: Any) -> tuple[str, Any]:
+    """Return the id and the content of a persona. Raises RecordFault."""
     if not isinstance(content, dict):
         raise RecordFault("the persona is not a JSON object")
     given_id = content.get("id") or content.get("uuid")

@@ -12,8 +12,7 @@ from memflow.benchmarks.comem.views.published import (
     paper_records,
     published_rows,
 )
-from memflow.benchmarks.views import Answer, Dim, Heading, Note, Part, Reader, Table
-from memflow.errors import BadInput
+from memflow.benchmarks.views import Answer, Dim, Heading, Note, Part, Reader, Table, measured_names
 from memflow.records import Score
 from memflow.scoring.histories import ACCURACY, BACK, FLOORS, FORGETTING, LEARNT, START, History, histories
 
@@ -46,17 +45,8 @@ def show_checkpoints(reader: Reader, domain: Sequence[str] | None, paper: bool) 
 
 def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[History]]:
     found = histories(reader.scores(), order)
-    if not found:
-        raise BadInput(
-            "no domain has answers at checkpoints yet. Create some with `memflow run --domain "
-            "comem_demo --memory full`."
-        )
-    for name in wanted or ():
-        if name not in found:
-            raise BadInput(
-                f"{name!r} has no answers at checkpoints. Choose a domain that has: {', '.join(found)}."
-            )
-    return {name: mine for name, mine in found.items() if not wanted or name in wanted}
+    command = "Create some with `memflow run --domain comem_demo --memory full`"
+    return {name: found[name] for name in measured_names(found, wanted, "answers at checkpoints", command)}
 
 
 def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], width: int) -> Iterator[Part]:

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memflow.benchmarks.membench.capacity import BEFORE, BEYOND, CAPACITY, IN_ALL
-from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table
-from memflow.errors import BadInput
+from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, measured_names
 from memflow.records import Score
 
 NUMBERS = ("knee", "95 % interval", "before", "beyond", "probes", "trajectories")
@@ -15,19 +14,13 @@ def show_capacity(reader: Reader, domain: Sequence[str] | None) -> Answer:
     """Return the capacity of each assistant. Raises BadInput without capacity scores, or without any in `domain`."""
     scores = reader.scores()
     rows = _rows(scores)
-    measured = dict.fromkeys(row["domain"] for row in rows)
-    if not rows:
-        raise BadInput(
-            "no domain has capacity results yet. Run a domain with the protocol capacity, such as "
-            "`memflow run --domain membench_memdaily_capacity`."
-        )
-    for name in domain or ():
-        if name not in measured:
-            raise BadInput(
-                f"{name!r} has no capacity results. Choose a domain that has: {', '.join(measured)}."
-            )
-    rows = [row for row in rows if not domain or row["domain"] in domain]
-    names = dict.fromkeys(row["domain"] for row in rows)
+    names = measured_names(
+        dict.fromkeys(row["domain"] for row in rows),
+        domain,
+        "capacity results",
+        "Run a domain with the protocol capacity: `memflow run --domain membench_memdaily_capacity`",
+    )
+    rows = [row for row in rows if row["domain"] in names]
     parts = [part for name in names for part in _tables(name, rows)]
     shown = [score for score in scores if score.metric == CAPACITY and score.domain in names]
     return Answer({"capacity": rows}, parts, scores=shown)

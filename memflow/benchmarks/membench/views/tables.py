@@ -6,8 +6,7 @@ from typing import Any
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.paper import Published, doubts, mechanisms, published
 from memflow.benchmarks.membench.tables import TableRow, rows, stands_for, tabled
-from memflow.benchmarks.views import Answer, Note, Part, Reader
-from memflow.errors import BadInput
+from memflow.benchmarks.views import Answer, Note, Part, Reader, measured_names
 
 PaperValue = tuple[str, str, Published]
 """A domain, a slice of it, and the paper's value for it."""
@@ -31,18 +30,14 @@ def measured_rows(
     """Return the measured domains and their rows. Raises BadInput if none, or none in `wanted`, is measured."""
     scores = reader.scores()
     domains = tabled(reader.domains(dict.fromkeys(score.domain for score in scores)))
-    if not domains:
-        raise BadInput(
-            "no domain of MemBench has results yet. Measure one with `memflow run --domain "
-            "membench_memdaily --memory full` (`memflow data` lists the missing files)."
-        )
-    names = [domain.name for domain in domains]
-    for name in wanted or ():
-        if name not in names:
-            raise BadInput(
-                f"the MemBench domain {name!r} has no results. Choose a domain that has: {', '.join(names)}."
-            )
-    domains = [one for one in domains if not wanted or one.name in wanted]
+    names = measured_names(
+        [domain.name for domain in domains],
+        wanted,
+        "results of MemBench",
+        "Measure one with `memflow run --domain membench_memdaily --memory full` (`memflow data` lists the missing "
+        "files)",
+    )
+    domains = [domain for domain in domains if domain.name in names]
     return domains, rows(scores, domains, slices)
 
 

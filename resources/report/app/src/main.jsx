@@ -16,6 +16,7 @@ import Probe from "./pages/probe.jsx";
 import Probes from "./pages/probes.jsx";
 import Run from "./pages/run.jsx";
 import { go, href, useRoute } from "./route.js";
+import { withModelNames } from "./site.js";
 
 const PAGES = {
   leaderboard: { label: "Leaderboard", View: Leaderboard },
@@ -33,8 +34,9 @@ const NAVIGATION = Object.entries(PAGES).flatMap(([page, { label }]) => (label ?
 const HOME = { href: href("leaderboard"), label: "Go to the leaderboard" };
 
 function Report() {
-  const { page, params } = useRoute();
+  const { page, params: linked } = useRoute();
   const site = useData(loadSite, []);
+  const params = withModelNames(linked, site.value?.models ?? {});
   const known = Object.hasOwn(PAGES, page) ? PAGES[page] : null;
   useEffect(() => {
     document.title = [known?.label ?? page, site.value?.title ?? "memflow report"].join(" · ");

@@ -17,6 +17,12 @@ export function isScripted(site, { domain, assistant }) {
   return assistant ? names.includes(assistant) : names.length === findDomain(site, domain).assistants.length;
 }
 
+/** Return the parameters of a link with the report's names of models; `models` has them by those of the settings. */
+export function withModelNames(params, models) {
+  const rename = (text, [name, shown]) => text.replaceAll(`@${name}"`, `@${shown}"`);
+  return JSON.parse(Object.entries(models).reduce(rename, JSON.stringify(params)));
+}
+
 export function findDomain(site, name) {
   return site.domains.find((domain) => domain.name === name);
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { moment } from "../format.js";
 import { href } from "../route.js";
 import { isScripted } from "../site.js";
-import { Tag } from "./tag.jsx";
+import { SCRIPTED, Tag } from "./tag.jsx";
 
 const THEMES = ["auto", "light", "dark"];
 const STORED = "memflow.theme";
@@ -28,10 +28,7 @@ export function Shell({ site, pages, current, params, children }) {
         <p class="title">
           <a href={href("leaderboard")}>{site?.title ?? "memflow report"}</a>
           {site && isScripted(site, params) && (
-            <Tag
-              kind="warn"
-              text="A scripted chat answered, not a language model. The scores show that everything runs; they say nothing about memory systems."
-            >
+            <Tag kind="warn" text={SCRIPTED}>
               scripted chat
             </Tag>
           )}

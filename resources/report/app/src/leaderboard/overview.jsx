@@ -5,7 +5,8 @@ import { HeatMap } from "../components/heatmap.jsx";
 import { DomainTags } from "../components/tag.jsx";
 import { interval, score } from "../format.js";
 import { href } from "../route.js";
-import { findMetric, isBaseline, primaryMetric } from "../site.js";
+import { domainTitle, findMetric, isBaseline, primaryMetric } from "../site.js";
+import { headline, terms } from "./headline.js";
 
 export function Overview({ site, scores }) {
   const columns = site.domains.map((domain) => columnOf(site, domain, scores));
@@ -17,7 +18,11 @@ export function Overview({ site, scores }) {
     .map(({ name }) => ({ key: name, label: name, class: isBaseline(site, name) ? "baseline" : null }))
     .sort((a, b) => (a.class !== null) - (b.class !== null) || strength.get(b.key) - strength.get(a.key));
   return (
-    <HeatMap
+    <>
+      {site.domains.map((domain) => (
+        <Headline key={domain.name} site={site} domain={domain} scores={scores} />
+      ))}
+      <HeatMap
       caption="Score of the primary metric and its 95 % confidence interval, by assistant and domain. The stronger the color, the better within a domain. Baselines are at the bottom. Choose a domain for its leaderboard, a score for its probes."
       corner="Assistant"
       rows={rows}
@@ -29,20 +34,34 @@ export function Overview({ site, scores }) {
         }
         return column.health[row.key]?.state === "faulty" && { text: <HealthTag health={column.health[row.key]} /> };
       }}
-    />
+      />
+    </>
   );
 }
 
-function columnOf(site, domain, scores) {
-  const metric = findMetric(site, primaryMetric(site, domain));
-  const found = scores.filter(
-    (row) =>
-      row.domain === domain.name &&
-      row.metric === metric.name &&
-      row.slice === "all" &&
-      row.variant === "standard" &&
-      row.value !== null,
+function Headline({ site, domain, scores }) {
+  const { metric, rows } = primaryRows(site, domain, scores);
+  return (
+    <>
+      <p class="headline">
+        <a href={href("leaderboard", { domain: domain.name })}>{domainTitle(site, domain)}</a>, {metric.title}: {headline(site, metric, rows)}
+      </p>
+      <p class="lead">
+        {terms(site, domain)} <DomainTags domain={domain} site={site} />
+      </p>
+    </>
   );
+}
+
+function primaryRows(site, domain, scores) {
+  const metric = findMetric(site, primaryMetric(site, domain));
+  const wanted = { domain: domain.name, metric: metric.name, slice: "all", variant: "standard" };
+  return { metric, rows: scores.filter((row) => Object.entries(wanted).every(([key, value]) => row[key] === value)) };
+}
+
+function columnOf(site, domain, scores) {
+  const { metric, rows } = primaryRows(site, domain, scores);
+  const found = rows.filter(({ value }) => value !== null);
   const values = new Map(
     found.map((row) => [
       row.assistant,
@@ -73,7 +92,7 @@ function columnOf(site, domain, scores) {
           </>
         )}
         {metric.title}
-        {metric.percent ? ", %" : ""} <DomainTags domain={domain} />
+        {metric.percent ? ", %" : ""} <DomainTags domain={domain} site={site} />
       </small>
     ),
     lower: metric.direction === "lower",

@@ -87,7 +87,7 @@ function dropOverlaps(data, facets, { x, y, text: names }, scales) {
 }
 
 function tick(value) {
-  return value.toLocaleString("en", { maximumSignificantDigits: 2 });
+  return value.toLocaleString("en", { maximumSignificantDigits: 3 });
 }
 
 const MANTISSAS = [[1], [1, 2, 5], [1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9]];

@@ -5,7 +5,8 @@ import { Loaded, Problem, useData } from "../components/load.jsx";
 import { DomainTags } from "../components/tag.jsx";
 import { Term } from "../components/term.jsx";
 import { load, records } from "../data.js";
-import { count, score } from "../format.js";
+import { count } from "../format.js";
+import { headline, terms } from "../leaderboard/headline.js";
 import { Headroom } from "../leaderboard/headroom.jsx";
 import { Overview } from "../leaderboard/overview.jsx";
 import { Ranking } from "../leaderboard/ranking.jsx";
@@ -20,7 +21,6 @@ import {
   domainOptions,
   findDomain,
   findMetric,
-  isBaseline,
   leadingVariant,
   metricOptions,
   metricTitle,
@@ -115,7 +115,8 @@ function OneDomain({ site, domain, scores, costs, headroom, params, go }) {
         </Problem>
       ) : (
         <>
-          <p class="lead">{headline(site, metric, rows)}</p>
+          <p class="headline">{headline(site, metric, rows)}</p>
+          <p class="lead">{terms(site, domain)}</p>
           <Ranking
             site={site}
             domain={domain}
@@ -139,25 +140,6 @@ function OneDomain({ site, domain, scores, costs, headroom, params, go }) {
       )}
     </>
   );
-}
-
-/** Return which assistant is best and how sure that is, or what is missing for it, and which are not measured. */
-function headline(site, metric, rows) {
-  const faulty = rows.filter(({ health }) => health === "faulty").map(({ assistant }) => assistant);
-  const unmeasured = faulty.length > 0 ? `Faulty, so not measured: ${faulty.join(", ")}.` : "";
-  const systems = rows.filter(({ assistant, value }) => !isBaseline(site, assistant) && value !== null);
-  if (!metric.direction || systems.length === 0) {
-    return unmeasured || null;
-  }
-  const [best] = [...systems].sort((a, b) => byBetter(metric, a.value, b.value));
-  const equal = systems.filter(({ value }) => value === best.value).length;
-  const unit = metric.percent ? " %" : "";
-  const flag = best.health === "suspect" ? " (suspect)" : "";
-  const first = `${best.assistant}${flag}${equal > 1 ? ` and ${count(equal - 1, "other")}` : ""}`;
-  const interval = best.low === null ? "" : ` (${score(best.low, metric)} to ${score(best.high, metric)})`;
-  const open = systems.filter(({ rank_low: low }) => low === 1).length;
-  const rest = best.rank_low === 1 && open > equal ? ` ${count(open, "assistant")} cannot be told apart.` : "";
-  return `Best: ${first} with ${score(best.value, metric)}${unit}${interval}.${rest} ${unmeasured}`;
 }
 
 function DomainField({ site, value, go }) {

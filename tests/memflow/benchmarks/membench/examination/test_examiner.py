@@ -72,9 +72,9 @@ def test_examiner_finds_no_wrong_gold_in_generated_users_and_reads_every_scripte
 
 @pytest.mark.pipeline
 @everywhere
-def test_examiner_finds_no_wrong_gold_in_20_generated_users(scene, language):
-    generated = made(scene, language, 20)
-    assert len(generated.probes) == {"participation": 500, "observation": 640}[scene]
+def test_examiner_finds_no_wrong_gold_in_8_generated_users(scene, language):
+    generated = made(scene, language, 8)
+    assert len(generated.probes) == {"participation": 200, "observation": 256}[scene]
     assert outcomes(generated.probes, generated.turns) == {"right": len(generated.probes)}
 
 

@@ -12,7 +12,6 @@ from membench_files import read
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.load import trajectory
 from memflow.benchmarks.membench.probes import probe_rows
-from memflow.benchmarks.membench.published.memdaily_graphs import states_of
 from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.benchmarks.membench.turns import turn_rows
 from memflow.benchmarks.registry import find_domain
@@ -90,20 +89,17 @@ def published() -> list[Record]:
 def test_published_memdaily_files_give_published_trajectory_and_message_counts(published: list[Record]):
     found: dict[str, tuple[int, int]] = {}
     for record in published:
-        if record.source != "memdaily/graphs.json":
-            name = Path(record.source).stem
-            count, said = found.get(name, (0, 0))
-            found[name] = (count + 1, said + len(trajectory(record).steps))
+        name = Path(record.source).stem
+        count, said = found.get(name, (0, 0))
+        found[name] = (count + 1, said + len(trajectory(record).steps))
     assert {name: FILES[name] for name in found} == found
     assert len(found) >= 13
 
 
 @pytest.fixture(scope="module")
 def rows(published: list[Record]) -> dict[str, list[Any]]:
-    states, each = states_of(DOMAIN.name, published), select_trajectories(DOMAIN, published)
+    each = select_trajectories(DOMAIN, published)
     return {
-        "state.profiles": states.profiles,
-        "state.entities": states.entities,
         "utterance.turns": [turn for one in each for turn in turn_rows(DOMAIN.name, one)],
         "question.probes": [probe for one in each for probe in probe_rows(DOMAIN.name, one)],
     }
@@ -123,7 +119,7 @@ def test_only_memdaily_questions_with_error_marks_or_same_options_are_quarantine
     assert len(turns) == sum(said for _, said in FILES.values())
 
 
-@pytest.mark.parametrize("table", ["state.profiles", "state.entities", "utterance.turns", "question.probes"])
+@pytest.mark.parametrize("table", ["utterance.turns", "question.probes"])
 def test_memdaily_rows_pass_all_checks_except_known_time_decreases(rows: dict[str, list[Any]], table: str):
     expected = [each for each in all_expectations() if each.table == table]
     failed = {
