@@ -8,6 +8,7 @@ from factories import score
 
 from memflow.chat.scripted import LABEL
 from memflow.labels import HASHED, HASHED_CAVEAT
+from memflow.scoring.collection import UnusableMetric
 
 
 def test_show_leaderboard_prints_values_coverage_and_the_scripted_label(measured) -> None:
@@ -77,9 +78,8 @@ def test_show_leaderboard_shows_the_best_assistants_of_each_metric(empty) -> Non
 
 
 def test_show_leaderboard_rejects_unknown_metric_and_lists_available_metrics(measured) -> None:
-    assert "no metric 'beauty' in the leaderboard" in measured.error(
-        "show", "leaderboard", "--metric", "beauty"
-    )
+    error = measured.error("show", "leaderboard", "--metric", "beauty")
+    assert "the leaderboard has no metric 'beauty'. Use one of" in error
 
 
 def test_show_verdicts_filters_by_assistant_and_metric_and_limits_rows(measured) -> None:
@@ -150,9 +150,8 @@ def test_sql_command_rejects_statement_that_modifies_data(measured) -> None:
     assert "SELECT" in measured.error("sql", "DROP TABLE score.verdicts")
 
 
-def test_show_metrics_lists_metrics_with_direction_and_range(empty) -> None:
-    listed = empty.json("show", "metrics")
-    metrics = {row["metric"]: row for row in listed["metrics"]}
-    assert (metrics["forgetting"]["direction"], metrics["quality"]["low"]) == ("lower", 1.0)
-    assert listed["unusable"] == []
-    assert "forgetting" in empty("show", "metrics").stdout
+def test_doctor_names_the_package_and_the_fault_of_an_unusable_metric(empty, monkeypatch) -> None:
+    metric = UnusableMetric("wit", "a-package", "the entry point cannot be loaded", "wit")
+    monkeypatch.setattr("memflow.scoring.catalog.unusable_metrics", lambda: (metric,))
+    [row] = [row for row in empty.json("doctor") if row["what"] == "metric wit"]
+    assert (row["state"], row["found"]) == ("absent", metric.reason) and "a-package" in row["fix"]
