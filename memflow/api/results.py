@@ -102,7 +102,7 @@ class Results(Generic[Frame]):
         try:
             import polars
         except ImportError:
-            raise BadInput("Polars is not installed. Install it: pip install polars") from None
+            raise BadInput("Polars is not installed. Install it: pip install 'memflow-bench[polars]'") from None
         to_polars: Callable[[pa.Table], pl.DataFrame] = polars.DataFrame
         return self._with(to_polars)
 

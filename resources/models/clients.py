@@ -124,7 +124,9 @@ class Clients:
         model = settings.model_of(assistant)
         inner = await self.chat(model)
         chat = ForwardingChat(inner) if isinstance(inner, OpenAIChat) else ScriptedAnswers(inner)
-        bound, sampling = decoding.get(ROLE, RoleDecoding()).applied(settings.token_limits.of(ROLE), inner.sampling)
+        bound, sampling = decoding.get(ROLE, RoleDecoding()).applied(
+            settings.token_limits.of(ROLE), inner.sampling
+        )
         context = replace(account, stage=ROLE, role=ROLE, model=model)
         repeat = request_repeat(assistant, ROLE)
         ledgered = LedgeredChat(chat, self.ledger, context, bound, sampling, repeat)
