@@ -20,7 +20,7 @@ def evaluate():
     """Evaluate again. Return the memories whose transcripts were written."""
     folder = Path("results/lake/memory/transcripts")
     before = {path.stem: path.stat().st_mtime_ns for path in folder.glob("*")}
-    memflow.evaluate([UserBm25, "full"], "comem_demo", bounds=False, home="results", progress=False)
+    memflow.evaluate([UserBm25, "full"], "comem_demo", baselines=False, home="results", progress=False)
     after = {path.stem: path.stat().st_mtime_ns for path in folder.glob("*")}
     return [name.partition(",")[2] for name in after if after[name] != before.get(name)]
 

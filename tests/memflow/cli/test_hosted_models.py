@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from stub import request_counts, stub_process
 
-RUN = ("--domain", "locomo_demo", "--limit", "1", "--memory", "bm25_message", "--no-bounds")
+RUN = ("--domain", "locomo_demo", "--limit", "1", "--memory", "bm25_message", "--no-baselines")
 STAND_IN = """
 [openai]
 url = "{url}"
