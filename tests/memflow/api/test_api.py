@@ -159,7 +159,7 @@ def test_tables_are_pandas_polars_or_arrow_with_typed_columns(
         == pa.int64()
     )
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(BadInput, match=r"Polars is not installed. Install it: pip install polars"):
+    with pytest.raises(BadInput, match=r"Polars is not installed. Install it: pip install .memflow-bench.polars"):
         results.to_polars()
 
 
