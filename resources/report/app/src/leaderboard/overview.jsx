@@ -6,7 +6,7 @@ import { DomainTags } from "../components/tag.jsx";
 import { interval, score } from "../format.js";
 import { href } from "../route.js";
 import { domainTitle, findMetric, isBaseline, primaryMetric } from "../site.js";
-import { headline, terms } from "./headline.js";
+import { leaderSentence, terms } from "./leader.js";
 
 export function Overview({ site, scores }) {
   const columns = site.domains.map((domain) => columnOf(site, domain, scores));
@@ -43,8 +43,8 @@ function Headline({ site, domain, scores }) {
   const { metric, rows } = primaryRows(site, domain, scores);
   return (
     <>
-      <p class="headline">
-        <a href={href("leaderboard", { domain: domain.name })}>{domainTitle(site, domain)}</a>, {metric.title}: {headline(site, metric, rows)}
+      <p class="leader">
+        <a href={href("leaderboard", { domain: domain.name })}>{domainTitle(site, domain)}</a>, {metric.title}: {leaderSentence(site, metric, rows)}
       </p>
       <p class="lead">
         {terms(site, domain)} <DomainTags domain={domain} site={site} />

@@ -6,7 +6,7 @@ import { DomainTags } from "../components/tag.jsx";
 import { Term } from "../components/term.jsx";
 import { load, records } from "../data.js";
 import { count } from "../format.js";
-import { headline, terms } from "../leaderboard/headline.js";
+import { leaderSentence, terms } from "../leaderboard/leader.js";
 import { Headroom } from "../leaderboard/headroom.jsx";
 import { Overview } from "../leaderboard/overview.jsx";
 import { Ranking } from "../leaderboard/ranking.jsx";
@@ -115,7 +115,7 @@ function OneDomain({ site, domain, scores, costs, headroom, params, go }) {
         </Problem>
       ) : (
         <>
-          <p class="headline">{headline(site, metric, rows)}</p>
+          <p class="leader">{leaderSentence(site, metric, rows)}</p>
           <p class="lead">{terms(site, domain)}</p>
           <Ranking
             site={site}

@@ -4,7 +4,7 @@ import { count, score } from "../format.js";
 import { byBetter, isBaseline } from "../site.js";
 
 /** Return who leads among rows of one domain, metric and slice, or what is missing for it, and who is not measured. */
-export function headline(site, metric, rows) {
+export function leaderSentence(site, metric, rows) {
   const faulty = rows.filter(({ health }) => health === "faulty").map(({ assistant }) => assistant);
   const unmeasured = faulty.length > 0 ? ` Faulty, so not measured: ${faulty.join(", ")}.` : "";
   const systems = rows
