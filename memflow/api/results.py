@@ -140,7 +140,7 @@ class Results(Generic[Frame]):
         Args:
             domain: Only these domains.
             assistant: Only these assistants.
-            metric: Only these metrics; `memflow show metrics` describes them.
+            metric: Only these metrics; docs/metrics.md describes them.
             slices: Whether all slices have rows: periods, categories, data sets.
             variants: Whether named deviations from the paper's metric have rows.
         """

@@ -20,24 +20,17 @@ from memflow.errors import BadSettings
 from memflow.fingerprint import canonical_json
 
 MAIN = "__main__"
-GENERATED = {
-    *(
-        "__module__",
-        "__doc__",
-        "__dict__",
-        "__weakref__",
-        "__annotations__",
-        "__abstractmethods__",
-        "_abc_impl",
-    ),
-    *(
-        "__dataclass_fields__",
-        "__dataclass_params__",
-        "__match_args__",
-        "__firstlineno__",
-        "__static_attributes__",
-    ),
+BY_PYTHON = {
+    "__module__",
+    "__doc__",
+    "__dict__",
+    "__weakref__",
+    "__annotations__",
+    "__abstractmethods__",
+    "_abc_impl",
 }
+BY_DATACLASS = {"__dataclass_fields__", "__dataclass_params__", "__match_args__"}
+GENERATED = BY_PYTHON | BY_DATACLASS | {"__firstlineno__", "__static_attributes__"}
 """Attributes that Python or `@dataclass` adds to a class."""
 PLAIN = (str, bytes, int, float, complex, type(None), type(Ellipsis))
 PARTS: tuple[tuple[Any, Callable[[Any], Iterable[Any]]], ...] = (
