@@ -22,10 +22,11 @@ MODELS = dg.AssetSelection.groups(GROUP, include_sources=True)
 
 
 def upstream_levels(asset: str, deps: Mapping[str, Collection[str]]) -> list[set[str]]:
-    """Return the assets upstream of an asset, by the length of the longest path to them.
+    """Return the assets upstream of an asset, grouped by the length of the longest path to them, nearest first.
 
-    Every asset of a level is a dep of one of the level before, so a condition that goes from level to level sees each
-    of them. Following all deps at every level would count paths: thousands for the leaderboard.
+    Every asset of a level is a dep of an asset in the level before it. So an automation condition that is nested once
+    per level reaches every asset once. Nested over all deps, it would be evaluated once per path: thousands of times
+    for the leaderboard.
 
     Args:
         asset: The asset, as in `score/verdicts`.

@@ -49,16 +49,19 @@ class Repeat(NamedTuple):
 
 
 def repeat_in(assistant: str) -> Repeat:
-    """Return the parts of an assistant's name. Raises BadSettings for a name with `~` that names no repeat."""
+    """Parse the name of an assistant, such as `rag@model~answers2`, into plain name, kind and number.
+
+    Raises BadSettings if the part after `~` is not a kind and a number from 2 on.
+    """
     if MARK not in assistant:
         return Repeat(assistant)
-    found = _NAME.fullmatch(assistant)
-    if found is None or int(found[3]) < 2:
+    match = _NAME.fullmatch(assistant)
+    if match is None or int(match[3]) < 2:
         raise BadSettings(
             f"the assistant name {assistant!r} is invalid. A repeat is named ASSISTANT{MARK}KIND and a number from 2 "
             f"on, such as full{MARK}answers2, where KIND is one of {', '.join(SHARED)}."
         )
-    return Repeat(found[1], found[2], int(found[3]))
+    return Repeat(match[1], match[2], int(match[3]))
 
 
 def plain_name(assistant: str) -> str:

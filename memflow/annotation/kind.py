@@ -29,7 +29,8 @@ class KindConfig(StrictModel):
     """The configuration of a kind of annotation items, from a benchmark's annotation.yaml.
 
     `stage` is the stage that generated the data; stage `memory` requires an assistant's transcripts. `units` names the
-    sampled units, `draw` is their default number. An annotator chooses among an item's options and the `labels`.
+    sampled units, `draw` is their default number. `asks` is the question to the annotator, `shown` has the titles of
+    the facts and texts on the page. An annotator chooses among an item's options and the `labels`.
     """
 
     title: ShortText

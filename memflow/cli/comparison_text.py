@@ -24,7 +24,7 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class DomainComparison:
-    """The comparison of the operands in one domain; `changed` probes have another content and are left out."""
+    """The comparison of the operands in one domain. `changed` counts omitted probes, whose question or gold differs."""
 
     title: str
     operands: "Sequence[Stored]"

@@ -44,7 +44,9 @@ def memory(
     Nothing is replayed. The page Memory of `memflow view` shows what changed between two moments.
     """
     if probe is not None and (checkpoint is not None or episode is not None):
-        raise BadInput("--probe cannot be combined with --episode or --checkpoint. Remove one of them.")
+        raise BadInput(
+            "--probe cannot be combined with --episode or --checkpoint. Remove --probe, or the others."
+        )
     lake = front_of(ctx).lake()
     asked = None if probe is None else find_probe(lake, probe, domain)
     name, past = _history(lake, domain, assistant, episode if asked is None else asked.episode_id)

@@ -59,7 +59,8 @@ def select(
     configured = front.load()
     if demo and (url or model or judge):
         raise BadSettings(
-            "--demo uses the scripted chat and cannot be combined with --url, --model, --judge. Remove one of them."
+            "--demo uses the scripted chat, so it cannot be combined with --url, --model or --judge. Remove --demo, or "
+            "remove those options."
         )
     for domain in domains or ():
         configured.domain(domain)  # before other options are checked

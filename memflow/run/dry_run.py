@@ -66,7 +66,7 @@ class ModelAssignment:
 class RequestCount:
     """The number of requests of a step to one model in one role, and their tokens.
 
-    `most_tokens` is the sum of the maximum lengths of their answers.
+    `most_tokens` is the sum of the token limits of their answers.
     """
 
     role: str
@@ -255,6 +255,7 @@ class _CountingChat:
     headroom: int
 
     async def complete(self, request: ChatRequest) -> Completion:
+        """Return the scripted completion of a request, and count the request unless an identical one was counted."""
         request = request.of_repeat(self.models.repeat)
         dry_run = self.models.dry_run
         completions = dry_run.completions

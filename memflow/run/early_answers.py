@@ -37,7 +37,9 @@ class EarlyAnswers:
             self._probes[probe.episode_id].append(probe)
         self._running: list[asyncio.Task[list[Reply]]] = []
         self._waiting: set[asyncio.Task[Any] | None] = set()
+        """The tasks that still wait for an idle event loop; None stands for code outside a task."""
         self._indexes: dict[str, dict[Any, Any]] = {}
+        """The search indexes (EntryStore.indexes) that the restored memories of an episode share."""
 
     def probes(self) -> list[Probe]:
         """Return the probes of all episodes whose checkpoints have not ended."""

@@ -257,9 +257,10 @@ def restored_memory_check(
 def sample_checkpoints(
     episodes: Iterable[Episode], query: Query, *, first: int = OF_FIRST_EPISODE, others: int = OF_OTHERS
 ) -> dict[tuple[str, int], str]:
-    """Return the sampled episodes and checkpoints with a query each: those of the first episode, and a few others.
+    """Return a query for each sampled pair of episode and checkpoint.
 
-    The first episode is the first one with a query. A sample has the smallest digests, so it is the same in each run.
+    The sample has at most `first` checkpoints of the first episode with a query, and at most `others` of all other
+    episodes. It has the pairs with the smallest hashes, so it is the same in each run.
     """
     spans: dict[tuple[str, int], int] = {}
     for episode in episodes:

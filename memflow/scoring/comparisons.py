@@ -56,7 +56,7 @@ class DomainContext:
 
     def _judged_by_script(self, metric: str, pair: Positions) -> bool:
         judged = bool(self.scripted_judges) and metric.partition("[")[0] in self.judged_metrics
-        return judged and any(self.scripted_judges[at] for at in pair)
+        return judged and any(self.scripted_judges[position] for position in pair)
 
 
 def all_pairs(assistants: int) -> list[Positions]:
@@ -113,7 +113,7 @@ def mean_pairs(
     totals, counts = [], []
     for (first, second), members in groups.items():
         both = patterns[first] & patterns[second]
-        used = sorted({at for pair in members for at in pair})
+        used = sorted({position for pair in members for position in pair})
         sums = dict(
             zip(used, np.add.reduceat(np.where(both, values[used], 0.0), starts, axis=1), strict=True)
         )
@@ -141,21 +141,23 @@ def mean_pairs(
 
 
 def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Positions) -> Comparison:
-    """Return the comparison of two assistants under a score that is no mean over items."""
-    reason = next((measure.reasons[at] for at in pair if at in measure.reasons), None)
+    """Return the comparison of two assistants under a score of sums over episodes, with jackknife pseudo-values."""
+    reason = next((measure.reasons[position] for position in pair if position in measure.reasons), None)
     if reason is not None:
         return context.row(measure, WHOLE, pair, PairedDifference(reason=reason))
     sums = measure.pair(*pair)
     with np.errstate(divide="ignore", invalid="ignore"):
         values = [
             float(measure.score(sums_of_assistant.sum(axis=0, keepdims=True))[0])
-            for sums_of_assistant in sums[:2]
+            for sums_of_assistant in (sums.a, sums.b)
         ]
     differences = aggregate_difference(sums.a, sums.b, measure.score, seed=context.seed)
-    without = [sums_of_assistant.sum(axis=0) - sums_of_assistant for sums_of_assistant in sums[:2]]
+    leave_one_out_a, leave_one_out_b = (
+        sums_of_assistant.sum(axis=0) - sums_of_assistant for sums_of_assistant in (sums.a, sums.b)
+    )
     with np.errstate(divide="ignore", invalid="ignore"):
-        left_out = measure.score(without[0]) - measure.score(without[1])
-    pseudo = pseudo_values(left_out[:, None], np.array([values[0] - values[1]]))
+        jackknife = measure.score(leave_one_out_a) - measure.score(leave_one_out_b)
+    pseudo = pseudo_values(jackknife[:, None], np.array([values[0] - values[1]]))
     needed = episodes_needed(pseudo, seed=context.seed)[0] if np.isfinite(pseudo).all() else None
     unpaired = (sums.unpaired_a, sums.unpaired_b)
     row = paired_difference(differences, values, n=sums.n, unpaired=unpaired, needed=needed)

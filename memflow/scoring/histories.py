@@ -55,17 +55,17 @@ class History:
 
     def floor(self, metric: str, at: int | None) -> float | None:
         """Return a guessing baseline (a metric in FLOORS) at a checkpoint, or before the first one if `at` is None."""
-        place = self.checkpoints[0] - 1 if at is None else at
-        score = self.score(metric, place)
+        checkpoint = self.checkpoints[0] - 1 if at is None else at
+        score = self.score(metric, checkpoint)
         return None if score is None else score.value
 
     def at_floor(self, at: int | None) -> bool:
-        """Return whether an accuracy may be due to guessing: its interval contains or is below a guessing baseline."""
-        score, start = self.accuracy(at), self.accuracy(None)
-        floors = [self.floor(metric, at) for metric in FLOORS]
-        if at is not None and start is not None:
-            floors.append(start.value)
-        baselines = [floor for floor in floors if floor is not None]
+        """Return whether the interval of an accuracy contains or is below a guessing baseline, so it may be a guess."""
+        score, no_context = self.accuracy(at), self.accuracy(None)
+        values = [self.floor(metric, at) for metric in FLOORS]
+        if at is not None and no_context is not None:
+            values.append(no_context.value)
+        baselines = [value for value in values if value is not None]
         return score is not None and score.low is not None and bool(baselines) and score.low <= max(baselines)
 
     def plain(self) -> list[dict[str, Any]]:
@@ -120,20 +120,20 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
         if history.checkpoints:
             histories.setdefault(domain, []).append(history)
 
-    def place(history: History) -> tuple[str, int, Any, str]:
+    def sort_key(history: History) -> tuple[str, int, Any, str]:
         bound = {"none": 0, "previous": 2, "oracle": 3}.get(history.memory, 1)
         return history.model, bound, order(history.memory), history.assistant
 
-    return {domain: sorted(of_domain, key=place) for domain, of_domain in histories.items()}
+    return {domain: sorted(of_domain, key=sort_key) for domain, of_domain in histories.items()}
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
     """Return the scores of single checkpoints and of all checkpoints, without scores of categories or data sets."""
     scores_by_checkpoint: dict[tuple[str, str, int | None], Score] = {}
     for score in scores:
-        place = _SLICE.fullmatch(score.slice)
-        if place is not None:
-            scores_by_checkpoint[score.metric, score.variant, int(place[1])] = score
+        match = _SLICE.fullmatch(score.slice)
+        if match is not None:
+            scores_by_checkpoint[score.metric, score.variant, int(match[1])] = score
         elif score.slice == "all":
             scores_by_checkpoint[score.metric, score.variant, None] = score
     return scores_by_checkpoint

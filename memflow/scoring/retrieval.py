@@ -103,9 +103,12 @@ def _row(
     recalled: Sequence[frozenset[str]],
     ranks: list[float],
 ) -> ProbeRetrieval:
-    """Return the row of a ranking: `recalled` are the evidence messages that it recalls, in each of its draws."""
-    read = probe.read_failure(probe.messages(probe.recalled))
-    failures = [failure for ranking in recalled if (failure := probe.read_failure(ranking)) is not None]
+    """Return the row of a ranking: `recalled` are the evidence messages that it recalls, in each of its draws.
+
+    `avoided` is the read failure of the memory minus the mean read failure of the draws.
+    """
+    own_failure = probe.read_failure(probe.messages(probe.recalled))
+    failures = [failure for messages in recalled if (failure := probe.read_failure(messages)) is not None]
     return ProbeRetrieval(
         **_columns(probe.attribution),
         ranking=ranking,
@@ -116,8 +119,8 @@ def _row(
         tokens=probe.tokens,
         recalled=sum(map(len, recalled)) / len(recalled),
         ranks=ranks,
-        read=read,
-        avoided=read - sum(failures) / len(failures) if read is not None and failures else None,
+        read=own_failure,
+        avoided=own_failure - sum(failures) / len(failures) if own_failure is not None and failures else None,
     )
 
 

@@ -23,7 +23,7 @@ ATTEMPTS = 10
 
 
 class Snapshot(Lake):
-    """The copies below the folder `root`; `left_out` is as of a lake."""
+    """The copies of partitions in the folder `root`. `left_out` has the damaged partitions' reasons, by table."""
 
     def __init__(self, root: Path, left_out: Mapping[str, dict[str, str]]) -> None:
         super().__init__(root)
@@ -84,7 +84,7 @@ def _states(lake: Lake, tables: Sequence[str]) -> dict[Partition, FileState | No
 
 
 def _damage(lake: Lake, table: str, partition: str, at: Path) -> str:
-    """Return why a copy cannot be used (`WrongHash`); "" if it is intact or missing."""
+    """Return why the copy of a partition at the path `at` is damaged; "" if it is intact or missing."""
     try:
         state = FileState.of(at.stat())
     except FileNotFoundError:  # removed meanwhile, or of a past moment

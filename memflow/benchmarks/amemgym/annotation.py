@@ -23,6 +23,7 @@ from memflow.records import TranscriptMessage, Turn
 
 
 def _exposure_candidates(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+    """Yield each message that exposes states, with an item for each of its variables: current and previous value."""
     for history, turn in _exposing_openings(tables):
         previous_state = history.periods[turn.checkpoint - 1] if turn.checkpoint else {}
         items = []
@@ -37,6 +38,7 @@ def _exposure_candidates(config: KindConfig, tables: DomainTables) -> Iterator[C
 
 
 def _blind_candidates(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
+    """Yield each message that exposes states, with its variables as items and all values of each as options."""
     for history, turn in _exposing_openings(tables):
         items, gold = [], {}
         for variable, value in exposed_values(turn).items():

@@ -18,7 +18,7 @@ def pair_messages(messages: Iterable[Message]) -> list[list[Message]]:
     """Return the messages as pages, in order."""
     pages: list[list[Message]] = []
     for message in messages:
-        if message.role == "assistant" and pages and [half.role for half in pages[-1]] == ["user"]:
+        if message.role == "assistant" and pages and [other.role for other in pages[-1]] == ["user"]:
             pages[-1].append(message)
         else:
             pages.append([message])
@@ -30,21 +30,21 @@ def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
     newest = store.live(SHORT)[-1:]
     date = newest[0].meta["halves"][-1]["date"] if newest else None
     for page in pair_messages(messages):
-        halves = []
+        layout = []  # role, length and date of each message, to cut the text of the page
         for message in page:
             date = date if message.sent_at is None else message.sent_at
-            halves.append({"role": message.role, "length": len(message.line()), "date": date})
+            layout.append({"role": message.role, "length": len(message.line()), "date": date})
         text = "\n".join(message.line() for message in page)
-        store.add(SHORT, text, sources=[message.message_id for message in page], meta={"halves": halves})
+        store.add(SHORT, text, sources=[message.message_id for message in page], meta={"halves": layout})
 
 
 def page_messages(page: Item) -> list[StoredMessage]:
     """Return the messages of a short-term page, each with its line, role and date."""
     messages, start = [], 0
-    for half in page.meta["halves"]:
-        end = start + half["length"]
-        line = replace(page, text=page.text[start:end], role=half["role"])
-        messages.append(StoredMessage(line, half["date"]))
+    for part in page.meta["halves"]:
+        end = start + part["length"]
+        line = replace(page, text=page.text[start:end], role=part["role"])
+        messages.append(StoredMessage(line, part["date"]))
         start = end + 1
     return messages
 
@@ -52,9 +52,9 @@ def page_messages(page: Item) -> list[StoredMessage]:
 def page_text(page: Item) -> str:
     """Return the text of a page for mid-term memory: its lines, each date once."""
     lines, last_date = [], None
-    for half in page_messages(page):
-        lines.append(half.item.text if half.date == last_date else half.note())
-        last_date = half.date
+    for message in page_messages(page):
+        lines.append(message.item.text if message.date == last_date else message.note())
+        last_date = message.date
     return "\n".join(lines)
 
 

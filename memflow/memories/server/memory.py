@@ -226,8 +226,8 @@ class ServerMemory(ExternalMemory):
     def _session(self) -> ServerSession:
         if self.tools.server is None:
             raise BadSettings(
-                "the memory needs a connection to its memory server, but none is configured. Configure a command or "
-                "a url in memflow.toml."
+                f"a {type(self).__name__} needs a connection to its memory server, but its tools have none. Set "
+                "`command` or `url` in [memories.NAME] of memflow.toml, or pass Tools(server=...) in Python."
             )
         return session_of(self.tools.server)
 

@@ -133,7 +133,7 @@ def _compare_with_bm25(
     memory: MemoryTraits,
     search: Search,
 ) -> Measurement:
-    """Return the measurement of a side that fails nearly always, with what BM25 recalls on the same side."""
+    """Return the measurement of a split whose one side fails nearly always, with the hits of BM25 on that side."""
     side = [read for read, in_side in zip(reads, split.side, strict=True) if in_side]
     ids = [
         read.probe_id
@@ -172,7 +172,7 @@ def _is_by_design(split: Split, memory: MemoryTraits) -> bool:
 
 
 def _why_untestable(failed: Flags, units: str, success: str) -> str:
-    """Return why failures cannot concentrate: there are too few of them, or too few successes."""
+    """Return why no split can be tested, such as too few rows, failures or successes; "" if one can."""
     if len(failed) < SIDE:
         return f"there are only {len(failed)} {units}"
     if failed.sum() < BOTH:
@@ -183,7 +183,7 @@ def _why_untestable(failed: Flags, units: str, success: str) -> str:
 
 
 def _untestable_measurement(measure: str, failed: Flags, reason: str) -> Measurement:
-    """Return the measurement of failures that are too few to concentrate, or of rows that are too few."""
+    """Return the measurement without a split: `ok` with few failures, not measurable with few rows or successes."""
     if len(failed) < SIDE or failed.sum() >= BOTH:
         return not_measurable(measure, reason, len(failed))
     return Measurement(measure, OK, reason, float(failed.mean()), len(failed))
