@@ -9,10 +9,16 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.benchmark import LongMemEval
 from memflow.benchmarks.longmemeval.datasets import ORACLE
+from memflow.memories.memory import Memory, Message
 from memflow.records import Probe, Record, Reply, Turn, Verdict
 
 DAY = "2024/01/{:02d} (Mon) 10:00"
 Instance = dict[str, Any]
+SESSIONS = [
+    [("user", "I own a red bicycle."), ("assistant", "Nice."), ("user", "My cat is called Pebble.")],
+    [("assistant", "Welcome back."), ("user", "I sold the bicycle."), ("assistant", "For how much?")],
+    [("assistant", "Only I speak here of the bicycle.")],
+]
 
 
 def instance(question_id: str = "q1", kind: str = "multi-session", /, **changes: Any) -> Instance:
@@ -87,3 +93,15 @@ def results(
 def lines(path: Path) -> list[Any]:
     """Return the values of a file of JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line.strip()]
+
+
+async def write(memory: Memory, sessions: Sequence[Sequence[tuple[str, str]]] = SESSIONS) -> Memory:
+    """Write sessions to a memory, one a day."""
+    for day, session in enumerate(sessions, 1):
+        messages = [
+            Message(f"s{day}/t{place}{role[0]}", role, text, sent_at=DAY.format(day))  # type: ignore[arg-type]
+            for place, (role, text) in enumerate(session, 1)
+        ]
+        memory.store.advance(len(messages))
+        await memory.write(messages)
+    return memory

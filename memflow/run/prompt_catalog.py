@@ -52,9 +52,11 @@ def prompt_catalog(user_memories: Mapping[str, UserMemory] | None = None) -> dic
             prompt_roles = roles.get(prompt.name, (default,))
             catalog.setdefault(prompt.name, CatalogPrompt(package, stem, prompt_roles, prompt))
 
+    memories = [system for system in shipped_systems() if system.needs_chat]
+    memory_roles = {prompt.name: ("memory",) for system in memories for prompt in system.prompts}
     for benchmark in registry.benchmarks():
         root = type(benchmark).__module__.rpartition(".")[0]
-        roles = _benchmark_roles(benchmark)
+        roles = {**memory_roles, **_benchmark_roles(benchmark)}
         for package in _packages_with_prompts(root) if root else ():
             add(package, "assistant" if package == root else _common_role(package, roles), roles)
     for package in _memory_packages(user_memories or {}):

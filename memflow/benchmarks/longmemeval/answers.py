@@ -1,4 +1,17 @@
-"""The judge's answers, which are free text of at most ten tokens. The published label is whether they contain `yes`."""
+"""Answers of models: facts of a unit, and the judge's labels.
+
+The judge answers in free text of at most ten tokens. The published label is whether it contains `yes`.
+"""
+
+from pydantic import BaseModel
+
+from memflow.chat.limits import Items, Text
+
+
+class Facts(BaseModel):
+    """The user's facts in a chat."""
+
+    facts: Items[Text]
 
 
 def read_label(reply: str) -> bool:

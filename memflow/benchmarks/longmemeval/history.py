@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Chunk:
-    """A part of a history: its date, and its messages as (role, text) pairs."""
+    """A part of a history: its date, and its messages as (role, text) pairs, or a note on them."""
 
     date: str
-    messages: Sequence[tuple[str, str]]
+    messages: Sequence[tuple[str, str]] = ()
+    note: str = ""
 
 
 def lay_out(chunks: Sequence[Chunk], layout: str = "text") -> str:
     """Return the chunks in the given order, each with a number and its date. `layout` is `text` or `json`."""
     return "\n\n".join(
-        f"Session {number}, {chunk.date}:\n{_messages(chunk, layout)}"
-        if chunk.date
-        else f"Session {number}:\n{_messages(chunk, layout)}"
+        f"Session {number}{f', {chunk.date}' if chunk.date else ''}:\n"
+        f"{chunk.note or chat_text(chunk.messages, layout)}"
         for number, chunk in enumerate(chunks, 1)
     )
 
 
-def _messages(chunk: Chunk, layout: str) -> str:
+def chat_text(messages: Sequence[tuple[str, str]], layout: str) -> str:
+    """Return the messages as a transcript or as JSON."""
     if layout == "json":
-        messages = [{"role": role, "content": text} for role, text in chunk.messages]
-        return json.dumps(messages, ensure_ascii=False)
-    return "\n".join(f"{role}: {text}" for role, text in chunk.messages)
+        return json.dumps([{"role": role, "content": text} for role, text in messages], ensure_ascii=False)
+    return "\n".join(f"{role}: {text}" for role, text in messages)

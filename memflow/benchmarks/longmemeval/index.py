@@ -1,22 +1,25 @@
 """`longmemeval_bm25`: the published index, with sessions or user's turns found by the user's words.
 
 A unit of the history (a session, or a user's turn with its answer) is an entry of kind `unit`, which keeps its messages
-in its metadata. Its key is the user's text. It is shown to the reader with its date, in order of time.
+in its metadata. Its key is the user's text. It is shown to the reader with its date, in order of time. A unit without a
+user's text has no key: it has a kind of its own, which no search returns, as in the published corpus.
 
 `bm25_session` and `bm25_message` of memflow index the words of both roles. This memory exists for the published
-retrieval figures: okapi.py has their ranking.
+retrieval figures: okapi.py has their ranking. facts.py and unit_notes.py extend it by requests to a model.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, ClassVar
 
 from memflow.benchmarks.longmemeval.history import Chunk, lay_out
 from memflow.benchmarks.longmemeval.okapi import okapi_scores, ranking
+from memflow.memories.entries import Item
 from memflow.memories.memory import Memory, Message, Recall, parameter
 from memflow.memories.systems import System
 from memflow.tokens import estimate
 
-UNIT = "unit"
+UNIT, WITHOUT_KEY = "unit", "unit_without_key"
 
 
 @dataclass
@@ -29,27 +32,61 @@ class PublishedIndex(Memory):
     k: int = parameter(5, "Units that are recalled; 0 is all.")
     layout: str = parameter("json", "How the chats are written in the prompt.", choices=("text", "json"))
 
+    version: ClassVar[int] = 2
+
     async def write(self, messages: Sequence[Message]) -> None:
         """Store the units of a session."""
-        for unit in self._split(messages):
-            self.store.add(
-                UNIT,
-                "\n".join(message.line() for message in unit),
-                sources=[message.message_id for message in unit],
-                meta={
-                    "date": unit[0].sent_at or "",
-                    "messages": [[message.role, message.text] for message in unit],
-                },
-            )
+        for unit in await self._units(messages):
+            self.store.add(**unit)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
-        """Return the best units, which the notes show in order of time. Units without a user's word have no key."""
-        keys = [(key, unit) for unit in self.store.live(UNIT) if (key := _key(unit.meta["messages"])).strip()]
-        order = ranking(okapi_scores(query, [key for key, _ in keys]))
-        chosen = [keys[position][1] for position in order[: self.k or None]]
+        """Return the best units, which the notes show in order of time."""
+        chosen = (await self._ranked(query))[: self.k or None]
         shown = sorted(chosen, key=lambda unit: (unit.meta["date"], unit.order))
-        notes = lay_out([Chunk(unit.meta["date"], unit.meta["messages"]) for unit in shown], self.layout)
-        return Recall(notes=notes, entries=tuple(chosen), injected_tokens=estimate(notes))
+        failed: list[str] = []
+        notes = await self._notes(query, shown, failed)
+        return Recall(
+            notes=notes, entries=tuple(chosen), injected_tokens=estimate(notes), failed=tuple(failed)
+        )
+
+    async def _units(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
+        """Return the arguments of `EntryStore.add` for each unit of a session."""
+        split = self._split(messages)
+        units = []
+        for part, facts in zip(split, await self._facts(split), strict=True):
+            meta = {
+                "date": part[0].sent_at or "",
+                "messages": [[message.role, message.text] for message in part],
+                **({"facts": list(facts)} if facts else {}),
+            }
+            units.append(
+                {
+                    "kind": UNIT if self._keys(meta) else WITHOUT_KEY,
+                    "text": "\n".join(message.line() for message in part),
+                    "sources": [message.message_id for message in part],
+                    "meta": meta,
+                }
+            )
+        return units
+
+    async def _facts(self, units: Sequence[Sequence[Message]]) -> list[Sequence[str]]:
+        """Return the facts of each unit, which this class does not have."""
+        return [() for _ in units]
+
+    def _keys(self, meta: Mapping[str, Any]) -> list[str]:
+        """Return the texts by which the unit with this metadata is found."""
+        value = user_text(meta["messages"])
+        return [value] if value.strip() else []
+
+    async def _ranked(self, query: str) -> list[Item]:
+        """Return the units that have a key, best first. A unit has the rank of its best key."""
+        keys = [(key, unit) for unit in self.store.live(UNIT) for key in self._keys(unit.meta)]
+        order = ranking(okapi_scores(query, [key for key, _ in keys]))
+        return list({keys[position][1].entry_id: keys[position][1] for position in order}.values())
+
+    async def _notes(self, query: str, units: Sequence[Item], failed: list[str]) -> str:
+        """Return the units as text for the reader. Reasons of invalid items in answers are added to `failed`."""
+        return lay_out([Chunk(unit.meta["date"], unit.meta["messages"]) for unit in units], self.layout)
 
     def _split(self, messages: Sequence[Message]) -> list[Sequence[Message]]:
         """Return the messages of each unit. A user's turn is widened to the round: the answer that follows it."""
@@ -64,7 +101,7 @@ class PublishedIndex(Memory):
         return [unit[:2] for unit in rounds]
 
 
-def _key(messages: Sequence[tuple[str, str]]) -> str:
+def user_text(messages: Sequence[tuple[str, str]]) -> str:
     """Return the text of a unit that is indexed as published: the user's messages, joined with a blank."""
     return " ".join(text for role, text in messages if role == "user")
 

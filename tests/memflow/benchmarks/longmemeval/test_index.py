@@ -2,40 +2,26 @@
 
 import json
 import math
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from longmemeval_rows import DAY, domain, lines, reply, rows
+from longmemeval_rows import DAY, SESSIONS, domain, lines, reply, rows, write
 
 from memflow.benchmarks.longmemeval.benchmark import LongMemEval
 from memflow.benchmarks.longmemeval.datasets import S
+from memflow.benchmarks.longmemeval.facts import DenseFactIndex, FactIndex
 from memflow.benchmarks.longmemeval.index import PublishedIndex
 from memflow.benchmarks.longmemeval.instances import Instance, read_instances
 from memflow.benchmarks.longmemeval.load import read_records
 from memflow.benchmarks.longmemeval.okapi import okapi_scores, ranking
 from memflow.benchmarks.longmemeval.retrieval_verdicts import retrieval_verdicts
+from memflow.benchmarks.longmemeval.scripted import HANDLERS
+from memflow.benchmarks.longmemeval.unit_notes import NoteIndex
+from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
-from memflow.memories.memory import Memory, Message
-
-SESSIONS = [
-    [("user", "I own a red bicycle."), ("assistant", "Nice."), ("user", "My cat is called Pebble.")],
-    [("assistant", "Welcome back."), ("user", "I sold the bicycle."), ("assistant", "For how much?")],
-    [("assistant", "Only I speak here of the bicycle.")],
-]
-
-
-async def write(memory: Memory, sessions: Sequence[Sequence[tuple[str, str]]] = SESSIONS) -> Memory:
-    """Write sessions to a memory, one a day."""
-    for day, session in enumerate(sessions, 1):
-        messages = [
-            Message(f"s{day}/t{place}{role[0]}", role, text, sent_at=DAY.format(day))  # type: ignore[arg-type]
-            for place, (role, text) in enumerate(session, 1)
-        ]
-        memory.store.advance(len(messages))
-        await memory.write(messages)
-    return memory
+from memflow.memories.hashing_embedder import HashingEmbedder
+from memflow.memories.memory import Memory, Tools
 
 
 async def test_session_is_found_by_the_users_words_and_shown_with_both_roles() -> None:
@@ -62,15 +48,24 @@ async def test_units_are_shown_in_order_of_time_in_both_layouts() -> None:
     assert json.loads(body)[0] == {"role": "user", "content": "I own a red bicycle."}
 
 
-async def test_restored_memory_recalls_the_same() -> None:
-    memory = await write(PublishedIndex())
+@pytest.mark.parametrize("memory_class", [PublishedIndex, FactIndex, DenseFactIndex, NoteIndex])
+async def test_restored_memory_recalls_the_same(memory_class: type[Memory]) -> None:
+    tools = Tools(ScriptedChat(HANDLERS), HashingEmbedder(64))
+    memory = await write(memory_class(tools=tools))
     sequence = memory.store.sequence
     before = await memory.read("red bicycle")
     await write(memory, [[("user", "My red bicycle is back.")]])
-    restored = PublishedIndex(EntryStore.restored(list(memory.store), sequence))
+    restored = memory_class(EntryStore.restored(list(memory.store), sequence), tools)
     after = await restored.read("red bicycle")
     assert (after.notes, after.sources) == (before.notes, before.sources)
     assert (await memory.read("red bicycle")).notes != before.notes
+
+
+async def test_unit_without_a_users_word_has_a_kind_that_no_search_returns() -> None:
+    memory = await write(PublishedIndex(k=0))
+    [item] = memory.store.live("unit_without_key")
+    assert item.sources == ("s3/t1a",)
+    assert {item.kind for item in (await memory.read("bicycle.")).entries} == {"unit"}
 
 
 def test_common_word_has_a_quarter_of_the_mean_weight() -> None:
