@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -95,8 +95,20 @@ def _import_path(memory: type) -> str:
 
 
 def _changed_parameters(memory: Memory) -> dict[str, Any]:
-    """Return the parameters of a memory, an instance of a dataclass, that differ from the defaults."""
+    """Return the parameters of a memory, an instance of a dataclass, that differ from the defaults.
+
+    Raises BadInput if another field was set: a run creates the memory from its class and its parameters.
+    """
     parameters = [field for field in fields(memory) if "description" in field.metadata]
+    plain = [field for field in fields(memory) if field not in parameters and field.default is not MISSING]
+    ignored = [field.name for field in plain if getattr(memory, field.name) != field.default]
+    if ignored:
+        name = ignored[0]
+        raise BadInput(
+            f"the field {name} of {type(memory).__qualname__} is not declared as a parameter, so its value would be "
+            f"ignored. Declare it: {name}: {type(getattr(memory, name)).__name__} = parameter(DEFAULT, "
+            '"what it is"), with `parameter` of memflow.memories.memory.'
+        )
     values = {field.name: getattr(memory, field.name) for field in parameters}
     return {field.name: values[field.name] for field in parameters if values[field.name] != field.default}
 

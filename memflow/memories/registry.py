@@ -60,8 +60,8 @@ class MemoryConfig:
     def check_requirements(self) -> None:
         """Raise BadSettings if a package that the memory needs is missing."""
         if missing := self.system.missing_requirement:
-            how = f"uv pip install {self.system.memory.requires}"
-            raise BadSettings(f"the memory {self.name} needs {missing}. Install it: {how}")
+            required = self.system.memory.requires
+            raise BadSettings(f"the memory {self.name} needs {missing}. Install it: pip install '{required}'")
 
     def fingerprint(self) -> str:
         """Return the digest of the memory's class, version, prompts and parameters; for a user memory, also its code.

@@ -137,7 +137,7 @@ def _package() -> Any:
             main: Any = import_module("mem0.memory.main")
     except ImportError as error:
         raise BadSettings(
-            f"the memories lib_mem0 and lib_awe need {PACKAGE} ({error}). Install it: uv pip install {PACKAGE}"
+            f"the memories lib_mem0 and lib_awe need {PACKAGE} ({error}). Install it: pip install 'memflow-bench[mem0]'"
         ) from error
     # Other code may have imported the package before, with telemetry.
     telemetry.MEM0_TELEMETRY = main.MEM0_TELEMETRY = False

@@ -46,6 +46,13 @@ class Newest(Memory):
         return Recall(notes="\n".join(entry.text for entry in newest), entries=(*newest,))
 
 
+@dataclass
+class Plain(Newest):
+    """The newest messages, with a field that is no parameter."""
+
+    size: int = 20
+
+
 class Broken(Newest):
     """A memory that cannot be written."""
 
@@ -62,7 +69,7 @@ def _alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def _module() -> Any:
     module = type(sys)(__name__)
-    vars(module).update(Newest=Newest, Broken=Broken)
+    vars(module).update(Newest=Newest, Plain=Plain, Broken=Broken)
     return module
 
 
@@ -231,6 +238,11 @@ def test_memory_is_a_class_or_an_instance_with_parameters(homes: Any) -> None:
     assert own.compare(*memories, metric="locomo_f1").b.tolist() == ["newest_k_5"]
     with pytest.raises(BadInput, match=r"3 is no memory"):
         operand_name(3)
+    assert operand_name(Plain()) == f"{__name__}:Plain"
+    with pytest.raises(
+        BadInput, match=r"the field size of Plain is not declared .*Declare it: size: int = parameter"
+    ):
+        operand_name(Plain(size=3))
 
     class Local(Newest):
         pass

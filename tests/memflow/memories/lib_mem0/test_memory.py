@@ -230,10 +230,12 @@ def without_package(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 async def test_missing_mem0_package_is_reported_with_the_install_command() -> None:
     tools = Tools(ScriptedChat({}), HashingEmbedder())
     with pytest.raises(
-        BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed. Install it: uv pip"
+        BadSettings, match=r"lib_mem0_5 needs mem0ai==1\.0\.11, which is not installed. Install it: pip"
     ):
         find("lib_mem0_5").factory(tools)
-    with pytest.raises(BadSettings, match=r"lib_awe need mem0ai==1\.0\.11 .*Install it: uv pip install"):
+    with pytest.raises(
+        BadSettings, match=r"lib_awe need mem0ai==1\.0\.11 .*Install it: pip install 'memflow-bench\[mem0\]'"
+    ):
         await give(LibMem0(EntryStore(), tools), said("Hi"))
 
 
