@@ -257,9 +257,9 @@ def served_model(url: str, model: Model) -> tuple[str, int]:
     """
     try:
         listed = json.loads(read_text(f"{url}/models", os.environ.get(model.key_variable, "")))["data"]
-        length = {entry["id"]: entry.get("max_model_len") for entry in listed}[model.served_as]
+        length = {entry["id"]: entry.get("max_model_len") for entry in listed}[model.model]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise EndpointDown(f"cannot find {model.served_as} in the model list of {url}: {error!r}") from error
+        raise EndpointDown(f"cannot find {model.model} in the model list of {url}: {error!r}") from error
     try:
         return json.loads(read_text(f"{root_of(url)}/version"))["version"], length or 0
     except (OSError, ValueError, KeyError, TypeError):
@@ -289,7 +289,7 @@ def vllm_bench(model: Model, url: str, tokenizer: str, requests: Sequence[MixedR
         command = [
             *shlex.split(model.executable),
             *("bench", "serve", "--backend", "openai-chat", "--base-url", root_of(url)),
-            *("--endpoint", "/v1/chat/completions", "--model", model.served_as, "--tokenizer", tokenizer),
+            *("--endpoint", "/v1/chat/completions", "--model", model.model, "--tokenizer", tokenizer),
             *("--dataset-name", "custom", "--dataset-path", str(folder / "requests.jsonl")),
             # The server applies the chat template, as for memflow's requests.
             *("--disable-shuffle", "--skip-chat-template", "--custom-output-len", "-1", "--ignore-eos"),
@@ -319,7 +319,7 @@ async def measure(
 ) -> None:
     """Send the phases to the server at an address, and print the figures of each as it ends."""
     model = settings.model(options.name)
-    at_url = {"kind": "endpoint", "model": model.served_as, "url": url}
+    at_url = {"kind": "endpoint", "model": model.model, "url": url}
     body = {**model.profile.body, "ignore_eos": True} if is_vllm else model.profile.body
     fixed = {**at_url, "profile": model.profile.model_copy(update={"body": body})}
     models = {"typed": model.model_copy(update=at_url), "fixed": model.model_copy(update=fixed)}
@@ -402,7 +402,7 @@ def run(options: argparse.Namespace) -> None:
         show(
             {
                 "model": options.name,
-                "served_as": model.served_as,
+                "model_name": model.model,
                 "domain": options.domain,
                 "memories": memories,
                 "concurrency": model.concurrency,

@@ -10,15 +10,15 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.answers import read_label
 from memflow.benchmarks.longmemeval.config import parse_config
 from memflow.benchmarks.longmemeval.instances import asked_records, read_instances
-from memflow.benchmarks.longmemeval.judging import ACCURACY, UNCLEAR, judge_prompts, judge_verdicts
+from memflow.benchmarks.longmemeval.judging import judge_prompts, judge_verdicts
 from memflow.benchmarks.longmemeval.load import count_contents, read_records
-from memflow.benchmarks.longmemeval.metrics import TASK_AVERAGED
 from memflow.benchmarks.longmemeval.probes import probe_row
 from memflow.benchmarks.longmemeval.question import PACKAGE, build_question
 from memflow.benchmarks.longmemeval.retrieval_verdicts import retrieval_verdicts
 from memflow.benchmarks.longmemeval.scoring import make_scores, slices_of
 from memflow.benchmarks.longmemeval.scripted import HANDLERS
 from memflow.benchmarks.longmemeval.turns import turn_rows
+from memflow.benchmarks.longmemeval.types import ACCURACY, TASK_AVERAGED, UNCLEAR
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler

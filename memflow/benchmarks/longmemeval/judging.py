@@ -11,7 +11,14 @@ from typing import NamedTuple
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.answers import is_unclear, read_label
 from memflow.benchmarks.longmemeval.question import prompt
-from memflow.benchmarks.longmemeval.types import SINGLE_PREFERENCE, TEMPORAL, UPDATE, is_abstention
+from memflow.benchmarks.longmemeval.types import (
+    ACCURACY,
+    SINGLE_PREFERENCE,
+    TEMPORAL,
+    UNCLEAR,
+    UPDATE,
+    is_abstention,
+)
 from memflow.benchmarks.multiple_choice import unanswered
 from memflow.benchmarks.verdicts import only_assistant, verdict_row
 from memflow.chat.asking import ask
@@ -21,9 +28,6 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
 from memflow.scoring.judges import STANDARD, JudgedValue, judge_variant, mean_of_judges
 
-ACCURACY = "accuracy"
-UNCLEAR = "unclear_label"
-"""Metric: 1 if the judge's reply is neither `yes` nor `no`, apart from case and punctuation, else 0."""
 NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
 CONTRACTS = {
     "judge_answer": "gold",

@@ -1,11 +1,10 @@
 """The metrics of LongMemEval: accuracy, its mean over question types, and retrieval at session and turn grain."""
 
 from memflow.benchmarks.longmemeval.config import KS
-from memflow.benchmarks.longmemeval.judging import UNCLEAR
+from memflow.benchmarks.longmemeval.types import TASK_AVERAGED, UNCLEAR
 from memflow.scoring.catalog import ACCURACY as SHARED_ACCURACY
 from memflow.scoring.metric import Metric
 
-TASK_AVERAGED = "task_averaged_accuracy"
 ALL_ANSWERABLE = "all_answerable"
 TURN_TO_SESSION = "turn_to_session"
 BOTH_ROLES = "both_roles"

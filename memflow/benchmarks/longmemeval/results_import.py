@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.longmemeval.judging import ACCURACY
 from memflow.benchmarks.longmemeval.recorded_answers import LabeledReply, read_labels
+from memflow.benchmarks.longmemeval.types import ACCURACY
 from memflow.benchmarks.verdicts import verdict_row
 from memflow.benchmarks.views import ImportedResults, Reader
 from memflow.errors import BadInput

@@ -9,15 +9,21 @@ import numpy as np
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.longmemeval.judging import ACCURACY, UNCLEAR
 from memflow.benchmarks.longmemeval.known_errors import KNOWN_ERRORS
-from memflow.benchmarks.longmemeval.metrics import TASK_AVERAGED
-from memflow.benchmarks.longmemeval.types import TYPES, is_abstention
+from memflow.benchmarks.longmemeval.types import (
+    ABSTENTION,
+    ACCURACY,
+    ANSWERABLE,
+    NO_ERRORS,
+    TASK_AVERAGED,
+    TYPES,
+    UNCLEAR,
+    is_abstention,
+)
 from memflow.metrics.intervals import Array, Interval, statistic_interval
 from memflow.records import Probe, Score
 from memflow.scoring.estimate import MetricContext, Sample, estimate, probe_score, valid_probes
 
-ANSWERABLE, ABSTENTION, NO_ERRORS = "answerable", "abstention", "without known errors"
 AVERAGED = ("all", ANSWERABLE, NO_ERRORS)
 """The slices that have a task average."""
 

@@ -1,4 +1,11 @@
-"""The question types of LongMemEval, and the mark of abstention questions. For speed, this module imports nothing."""
+"""The question types of LongMemEval, and the names of metrics and slices. For speed, this module imports nothing."""
+
+ACCURACY = "accuracy"
+UNCLEAR = "unclear_label"
+"""Metric: 1 if the judge's reply is neither `yes` nor `no`, apart from case and punctuation, else 0."""
+TASK_AVERAGED = "task_averaged_accuracy"
+ANSWERABLE, ABSTENTION, NO_ERRORS = "answerable", "abstention", "without known errors"
+"""Slices of the questions."""
 
 SINGLE_USER = "single-session-user"
 SINGLE_ASSISTANT = "single-session-assistant"

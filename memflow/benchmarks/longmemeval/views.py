@@ -2,10 +2,14 @@
 
 from collections.abc import Sequence
 
-from memflow.benchmarks.longmemeval.judging import ACCURACY
-from memflow.benchmarks.longmemeval.metrics import TASK_AVERAGED
-from memflow.benchmarks.longmemeval.scoring import ABSTENTION, ANSWERABLE, NO_ERRORS
-from memflow.benchmarks.longmemeval.types import TYPES
+from memflow.benchmarks.longmemeval.types import (
+    ABSTENTION,
+    ACCURACY,
+    ANSWERABLE,
+    NO_ERRORS,
+    TASK_AVERAGED,
+    TYPES,
+)
 from memflow.benchmarks.views import (
     ASSISTANT_OPTION,
     DOMAIN_OPTION,
