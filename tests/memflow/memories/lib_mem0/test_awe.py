@@ -34,7 +34,7 @@ def test_lib_awe_has_the_settings_of_the_published_agent() -> None:
 
 def test_lib_awe_without_its_package_is_rejected_with_the_command_that_installs_it(monkeypatch) -> None:
     monkeypatch.setattr(LibAwe, "requires", "mem0ai==0.0.1")
-    with pytest.raises(BadSettings, match=r"lib_awe needs mem0ai==0\.0\.1.*Install it: uv pip"):
+    with pytest.raises(BadSettings, match=r"lib_awe needs mem0ai==0\.0\.1.*Install it: pip"):
         find("lib_awe").check_requirements()
 
 
