@@ -24,7 +24,7 @@ test: $(READY)             ## tests without database server, browser, daemon or 
 test-rest: $(READY)        ## the other tests, and property tests with all examples
 	$(PYTEST) -m "$(NEEDS_MORE) or hypothesis" --hypothesis-profile thorough
 
-test-all: $(READY)         ## every test that can run here, property tests with all examples: 23 minutes on two cores
+test-all: $(READY)         ## every test that can run here, property tests with all examples: 25 to 40 minutes on two cores
 	$(PYTEST) --hypothesis-profile thorough
 
 dev: $(READY)              ## the Dagster UI on http://127.0.0.1:3000, on the same instance as `memflow run`

@@ -3,10 +3,8 @@
 A memory that is given by an import path or an address has a name that is derived from it.
 """
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from memflow.errors import BadSettings
 
@@ -59,12 +57,11 @@ def assistant_name(assistant: str) -> str:
 
     The name of an address is, for example, `server_127_0_0_1_9000` for `http://127.0.0.1:9000`.
     """
-    from memflow.memories.user_memories import memory_name
+    from memflow.memories.user_memories import memory_name, server_name
 
     memory, at, model = assistant.partition("@")
     if is_address(memory):
-        parts = urlsplit(memory)
-        memory = "_".join(["server", *re.findall(r"[a-z0-9]+", f"{parts.netloc}{parts.path}".lower())])
+        memory = server_name(memory)
     elif ":" in memory:
         memory = memory_name(memory)
     return f"{memory}{at}{model}"

@@ -16,6 +16,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from memflow.entry_points import MEMORIES, installed, is_ours, package_of
 from memflow.errors import BadSettings
@@ -49,6 +50,12 @@ class UserMemory:
 def memory_name(path: str) -> str:
     """Return the memory name for an import path, its class name in snake case: `http_memory2` for `x:HTTPMemory2`."""
     return "_".join(word.lower() for word in _WORD.findall(path.rpartition(":")[2]))
+
+
+def server_name(url: str) -> str:
+    """Return the memory name for the address of a server: `server_127_0_0_1_9000` for `http://127.0.0.1:9000`."""
+    parts = urlsplit(url)
+    return "_".join(["server", *re.findall(r"[a-z0-9]+", f"{parts.netloc}{parts.path}".lower())])
 
 
 def load_memory(path: str) -> "type[Memory]":

@@ -359,13 +359,9 @@ class ServerConnection:
                 )
 
     def _give_up(self, reason: str) -> ServerDown:
+        check = f"check it with `memflow memories check {self.name}`"
         what = self._redacted(reason).rstrip(".")
-        if self.name.startswith("server_"):  # named after the address on the command line: without a setting
-            advice = "Start the server or correct its address, check it with `memflow memories check ADDRESS`"
-        else:
-            setting = self.transport.setting
-            advice = f"Fix the server or {setting}, check it with `memflow memories check {self.name}`"
-        self._down = f"{what}. {advice}, then rerun."
+        self._down = f"{what}. Fix the server or {self.transport.setting}, {check}, then rerun."
         return ServerDown(self._down)
 
     def _failed(self, operation: str, what: str) -> ServerFailed:

@@ -17,6 +17,8 @@ from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Hello
+from memflow.memories.user_memories import server_name
+from memflow.resources.endpoints.addresses import display_address
 from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.files.local_files import replace_file
 from memflow.resources.memory_servers.process import ServerCommand
@@ -81,9 +83,10 @@ def open_server(
         record = None  # its spaces end with it
     else:
         record = SpaceRecord(home / FOLDER / "spaces", own.url)
-        transport = HttpTransport(own.url, own.key_variable, f"`url` of [memories.{name}]")
+        setting = "its address" if is_unnamed(name, own) else f"`url` of [memories.{name}]"
+        transport = HttpTransport(own.url, own.key_variable, setting)
     return ServerConnection(
-        name,
+        display_address(own.url) if is_unnamed(name, own) else name,
         transport,
         limits,
         settings=own.settings,
@@ -93,6 +96,11 @@ def open_server(
         greeted=lambda hello: write_hello(name, home, hello),
         record=record,
     )
+
+
+def is_unnamed(name: str, own: "OwnMemory") -> bool:
+    """Return whether a server has no section in memflow.toml: its name is then the one of its address."""
+    return bool(own.url) and name == server_name(own.url)
 
 
 def reaches_loopback(url: str) -> bool:

@@ -198,10 +198,8 @@ class Settings(SettingsFields):
         """Return the prices of a model: its own, or those listed for its provider; None if they are unknown."""
         model = self.models.get(name)
         if model is None:
-            hosted = (
-                one for one in hosted_models(self.hosted_models).values() if settings_name(one.name) == name
-            )
-            return next((one.prices for one in hosted), None)
+            listed = hosted_models(self.hosted_models).values()
+            return next((hosted.prices for hosted in listed if settings_name(hosted.name) == name), None)
         if model.kind == "scripted" or {"price_in", "price_out"} & model.model_fields_set:
             return Prices(model.price_in, model.price_out, model.price_cached)
         return listed_prices(model.model, model.url, self.hosted_models)

@@ -41,11 +41,11 @@ def show_types(
     """Return a table of the published averages of each assistant. Raises BadInput without results."""
     titles = {(metric, name): title for title, metric, name in _COLUMNS}
     names = sorted({score.domain for score in reader.scores()})
-    ours = {each.name for each in reader.domains(names) if each.benchmark == "longmemeval"}
+    of_longmemeval = {known.name for known in reader.domains(names) if known.benchmark == "longmemeval"}
     shown = [
         score
         for score in reader.scores()
-        if score.domain in ours
+        if score.domain in of_longmemeval
         and (not domain or score.domain in domain)
         and (not assistant or score.assistant in assistant)
         and score.variant == "standard"

@@ -15,6 +15,7 @@ from echo_servers import found, http_connection, http_echo, sent
 from local_server import local_server
 
 from memflow.errors import BadSettings, ServerDown, ServerFailed
+from memflow.memories.user_memories import server_name
 from memflow.resources.memory_servers.declaration import FOLDER, open_server
 from memflow.resources.settings.own_sections import OwnMemory
 
@@ -75,6 +76,17 @@ async def test_address_without_a_server_ends_the_step() -> None:
     server = http_connection(url)
     with pytest.raises(
         ServerDown, match=rf"cannot be reached at {url} .*Fix the server or `url` of \[memories.echo\]"
+    ):
+        await server.hello()
+
+
+async def test_server_without_a_section_is_checked_by_its_address(tmp_path: Path) -> None:
+    with http_echo() as (url, process):
+        process.kill()
+        process.wait()
+    server = open_server(server_name(url), OwnMemory(url=url), tmp_path)
+    with pytest.raises(
+        ServerDown, match=rf"Fix the server or its address, check it with `memflow memories check {url}`"
     ):
         await server.hello()
 

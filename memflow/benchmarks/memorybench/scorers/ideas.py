@@ -105,8 +105,10 @@ class IdeaScorer(Scorer):
                 for base in bases
             )
         )
-        told = [value for name in (INTEGRATED, LLM_RATING) for value in missing_backend_values(name, missing)]
-        return [*told, *merged, rating, *ranks]
+        missing_values = [
+            value for name in (INTEGRATED, LLM_RATING) for value in missing_backend_values(name, missing)
+        ]
+        return [*missing_values, *merged, rating, *ranks]
 
 
 def hypotheses(answer: str) -> list[str]:
