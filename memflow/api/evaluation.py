@@ -17,9 +17,9 @@ from memflow.api.arguments import (
 )
 from memflow.api.results import Results, results_of
 from memflow.benchmarks.domain_names import MAX_LIMIT
-from memflow.cli.front import Front
-from memflow.cli.import_paths import is_address
 from memflow.errors import BadSettings, EvaluationFailed
+from memflow.operations.front import Front
+from memflow.operations.import_paths import is_address
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,11 +36,13 @@ def evaluate(
     baselines: bool = True,
     embedder: str | None = None,
     embedder_url: str | None = None,
+    embedder_preset: str | None = None,
     home: AnyPath | None = None,
     settings: AnyPath | None = None,
     parallel: int = 0,
     force: bool = False,
     progress: bool = True,
+    retrieval_only: bool = False,
 ) -> "Results[pd.DataFrame]":
     """Evaluate memories on benchmarks, as `memflow run` does, and return the results.
 
@@ -61,11 +63,13 @@ def evaluate(
         embedder: The embedder of memories that retrieve by embeddings: a model at `embedder_url`, a folder of
             sentence-transformers weights, or `hashing`.
         embedder_url: The address of the embedder.
+        embedder_preset: How the embedder's family tells queries from passages, such as `e5`.
         home: The folder of the results; by default that of memflow.toml, or .memflow.
         settings: The settings file; by default ./memflow.toml, if there is one.
         parallel: How many partitions run at once; 0 chooses by the models' concurrency.
         force: Whether partitions that are up to date are run again, with answers from the ledger.
         progress: Whether a progress bar is shown.
+        retrieval_only: Whether only retrieval is measured, without a chat model: `Results.retrieval` has it.
 
     Returns:
         The results of these memories and their baselines, with tables as pandas data frames.
@@ -80,15 +84,17 @@ def evaluate(
         >>> results.leaderboard(metric="f1")
     """
     from memflow.api.progress import progress_watcher
-    from memflow.cli.run import run_selection
-    from memflow.cli.selection import select
     from memflow.cli.summary import AFTER_FAILURE
+    from memflow.operations.run import run_selection
+    from memflow.operations.selection import select
 
     memories: list[AnyMemory] = as_list(memory)
     front = Front(as_path(settings), as_path(home), memories=own_tables(memories))
     configured = front.load()
     if not (0 <= limit <= MAX_LIMIT and 1 <= repeats <= 1000):
-        raise BadSettings(f"limit is from 0 to {MAX_LIMIT:,}, and repeats from 1 to 1,000. Change the value.")
+        raise BadSettings(
+            f"limit is from 0 to {MAX_LIMIT:,}, and repeats from 1 to 1,000. Set them within these limits."
+        )
     if model is not None and is_address(model):
         url, model = model, served_model(model)
     domains = named_domains(configured, benchmark)
@@ -105,12 +111,15 @@ def evaluate(
                 model=model,
                 embedder=embedder,
                 embedder_url=embedder_url,
+                embedder_preset=embedder_preset,
+                retrieval_only=retrieval_only,
             )
             with progress_watcher(progress) as watcher:
                 selection, outcome = run_selection(front, selection, watcher, parallel=parallel, force=force)
     finally:
         gc.unfreeze()  # a run freezes all objects, also those of the caller
-    results = results_of(selection.settings, selection.domains, selection.assistants)
+    retrieving = (name for _, name in selection.retrieval_only)
+    results = results_of(selection.settings, selection.domains, (*selection.assistants, *retrieving))
     if not outcome.failed:
         return results
     failed = [f"{run.name}: {reason}" for run, reason in outcome.failed]

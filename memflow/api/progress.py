@@ -8,9 +8,9 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from memflow.chat.ledger import RequestContext
-from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE, Silent
-from memflow.cli.planned_runs import PlannedRun
 from memflow.cli.progress import CHECKS, ITEMS, ProgressWatcher
+from memflow.operations.pipeline import DONE, SKIPPED, UP_TO_DATE, Silent
+from memflow.operations.planned_runs import PlannedRun
 
 PERIOD_S = 0.25
 """Seconds between two updates of the display in a notebook."""

@@ -12,11 +12,11 @@ import pyarrow as pa
 from rich.console import RenderableType
 
 from memflow.api.arguments import AnyMemory, AnyPath, as_list, as_path, explained_os_errors, operand_name
-from memflow.cli.front import Front
-from memflow.cli.import_paths import assistant_name
-from memflow.cli.stored_names import assistants_of, check_names
 from memflow.errors import BadInput, MissingData, StoreFailed
-from memflow.labels import interval_notes, score_label
+from memflow.labels import score_label
+from memflow.operations.front import Front
+from memflow.operations.import_paths import assistant_name
+from memflow.operations.stored_names import assistants_of, check_names
 from memflow.records import Score
 from memflow.repeats import memory_name
 from memflow.resources.lake.columns import schema
@@ -26,6 +26,8 @@ from memflow.resources.settings.settings import Settings
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from memflow.scoring.rankings import AssistantRetrieval
 
 Frame = TypeVar("Frame")
 Other = TypeVar("Other")
@@ -40,6 +42,7 @@ LEADERBOARD = (
         "n_episodes",
         "coverage",
         "health",
+        "judge_calibration",
         "model",
         "embedder",
         "scripted",
@@ -51,8 +54,11 @@ REPLIES = (
     *("domain", "assistant", "probe_id", "question", "gold", "text", "parsed", "reason"),
     *("recalled", "prompt"),
 )
+RETRIEVAL = (
+    *("domain", "assistant", "metric", "k", "slice", "value", "low", "high", "n", "episodes", "embedder"),
+    *("label", "incomplete", "reason"),
+)
 ENTRIES = ("domain", "assistant", "episode_id", "entry_id", "kind", "text", "since", "until", "sources")
-CAVEAT = "these scores show that the pipeline works; they measure no model."
 
 
 def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results[pd.DataFrame]":
@@ -70,7 +76,7 @@ def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results[pd.
         >>> memflow.open("results").leaderboard()
     """
     loaded = Front(as_path(settings), as_path(home)).load()
-    if not Lake(loaded.lake_root).partitions("score.leaderboard"):
+    if not any(map(Lake(loaded.lake_root).partitions, ("score.leaderboard", "score.rankings"))):
         raise MissingData(
             f"the home {loaded.home} has no leaderboard. Create it with `memflow run` or memflow.evaluate."
         )
@@ -174,23 +180,26 @@ class Results(Generic[Frame]):
         domain: Names = None,
         metric: Names = None,
         slices: bool = False,
+        checkpoint: int | None = None,
     ) -> Frame:
         """Return the paired differences of `a` minus each of the others, as `memflow compare` does.
 
         There is one row per domain, metric and pair, with a 95 % interval over episodes and an adjusted p value. An
-        operand is a memory, or text in the form [DOMAIN/]ASSISTANT[:VARIANT][=TIME].
+        operand is a memory, or text in the form [DOMAIN/]ASSISTANT[:VARIANT][=TIME]. With `checkpoint`, its questions
+        alone are compared.
         """
-        from memflow.cli.compare import compare_domain
-        from memflow.cli.operands import parse_operand, read_operands
+        from memflow.operations.comparison import compare_domain
+        from memflow.operations.operands import parse_operand, read_operands
 
         texts = [self._assistant(memory, is_operand=True) for memory in (a, b, *others)]
         if len(set(texts)) < len(texts):
             raise BadInput(
-                f"compare needs different assistants, but they are {', '.join(texts)}. Change one."
+                f"compare needs different assistants, but they are {', '.join(texts)}. Pass two different assistants."
             )
         domains, metrics = _listed(domain) or self.domains, _listed(metric)
         by_domain = read_operands(self._lake, [parse_operand(text) for text in texts], domains)
-        rows = [row for stored in by_domain for row in compare_domain(self.settings, self._lake, stored).rows]
+        place = (self.settings, self._lake)
+        rows = [row for stored in by_domain for row in compare_domain(*place, stored, checkpoint).rows]
         check_names("", "compared metric", metrics, {row.metric for row in rows})
         chosen = [
             asdict(row)
@@ -270,6 +279,63 @@ class Results(Generic[Frame]):
         ]
         return self._frame("score.health", filter(self._is_selected, rows))
 
+    def retrieval(self, domain: str | None = None, assistant: AnyMemory | None = None) -> Frame:
+        """Return the retrieval scores by assistant and slice, as `memflow show retrieval` does.
+
+        `memflow.evaluate(..., retrieval_only=True)` measures them. `label` names a hashed embedder or scripted users.
+        """
+        name = self._stored_names("score.rankings", domain, assistant)
+        rows = [
+            {**asdict(row), **asdict(score)}
+            for row in self._retrieval()
+            if domain in (None, row.domain) and name in (None, row.assistant)
+            for score in row.scores
+        ]
+        return self._frame("", rows, RETRIEVAL)
+
+    def paper(self, table: str, *, model: str | None = None, limit: int = 0) -> Frame:
+        """Return the cells of a paper's table, by its id in `memflow papers`, as `memflow show paper` prints them.
+
+        `published` is the text of the paper; `verdict` states whether `difference` is `within` or `beyond` the interval
+        or noise of `value`, and `marks` what else differs.
+        """
+        from memflow.operations.papers import stored_table
+        from memflow.resources.lake_reader import LakeReader
+
+        reader = LakeReader(self.settings, self._lake)
+        rows = [cell.plain() for cell in stored_table(reader, table, model=model or "", limit=limit).cells]
+        return self._frame("", rows, rows[0] if rows else ())
+
+    def export(
+        self,
+        form: Literal["eee", "inspect"],
+        folder: AnyPath,
+        domain: Names = None,
+        assistant: Names = None,
+        *,
+        model_id: str | None = None,
+        organization: str = "unknown",
+    ) -> list[Path]:
+        """Write results for other tools, as `memflow export eee` and `inspect` do, and return the paths of the files.
+
+        Args:
+            form: `eee` for records of Every Eval Ever, `inspect` for logs of Inspect.
+            folder: The folder to write into.
+            domain: Only these domains.
+            assistant: Only these assistants, by their names.
+            model_id: The chat model's public name, DEVELOPER/MODEL, if its settings lack it.
+            organization: Who evaluated, for Every Eval Ever.
+
+        Raises:
+            BadInput: If the package of the format is missing, or no score is selected.
+        """
+        from memflow.operations.exported_results import exported_results
+        from memflow.operations.result_files import write_results
+
+        names = (_listed(domain) or self.domains, _listed(assistant) or self.assistants)
+        results = exported_results(self.settings, self._lake, *names, model_id)
+        return write_results(form, results, Path(folder), organization)
+
     def sql(self, statement: str) -> Frame:
         """Return the rows of a SELECT over the tables of the home, which are named stage.name (`memflow sql`)."""
         from memflow.resources.publishing.warehouse import Warehouse
@@ -305,20 +371,18 @@ class Results(Generic[Frame]):
 
     def _parts(self) -> list[RenderableType]:
         """Return what `memflow run` prints of scores: a table per domain, what is incomplete, and the label."""
-        from memflow.cli.evidence import label_note, warnings
-        from memflow.cli.output import heading, note
-        from memflow.cli.stored_names import variant_chooser
-        from memflow.cli.summary import leaderboard_table
-        from memflow.scoring.primary import primary_scores
+        from memflow.cli.show_retrieval import retrieval_tables
+        from memflow.cli.summary import leaderboard_parts
 
-        scores = self._scores()
-        benchmarks = {score.domain: self.settings.domain(score.domain).benchmark for score in scores}
-        primary = primary_scores(scores, benchmarks.__getitem__, variant_chooser(self.settings))
-        parts: list[RenderableType] = []
-        for domain in dict.fromkeys(score.domain for score in primary):
-            of_domain = [score for score in primary if score.domain == domain]
-            parts += [heading(domain), leaderboard_table(of_domain), *map(note, interval_notes(of_domain))]
-        return [*parts, *warnings(scores), *label_note(score_label(scores), CAVEAT)]
+        scores = self._scores() if self._lake.partitions("score.leaderboard") else []
+        retrieval = [] if scores else self._retrieval()
+        return [*(retrieval_tables(retrieval) if retrieval else leaderboard_parts(self.settings, scores))]
+
+    def _retrieval(self) -> "list[AssistantRetrieval]":
+        from memflow.resources.publishing.rankings import stored_retrieval
+
+        rows = stored_retrieval(self.settings, self._lake)
+        return [row for row in rows if self._is_selected({"domain": row.domain, "assistant": row.assistant})]
 
     @property
     def _lake(self) -> Lake:
@@ -346,7 +410,7 @@ class Results(Generic[Frame]):
         self, *names: Sequence[str] | None, slices: bool = False, variants: bool = False
     ) -> list[Score]:
         """Return the published scores: of all or some domains, assistants and metrics."""
-        from memflow.cli.leaderboard import stored_scores
+        from memflow.operations.stored_scores import stored_scores
 
         scores = stored_scores(self.settings, self._lake, *names, slices=slices, variants=variants)
         return [
@@ -378,7 +442,7 @@ class Results(Generic[Frame]):
         self, probe_id: str, assistant: AnyMemory | None, domain: str | None
     ) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """Return a probe with the answer of each assistant, as `memflow show probe` has them."""
-        from memflow.cli.probe import answer_of, find_probe
+        from memflow.operations.probes import answer_of, find_probe
         from memflow.resources.ledger.sql_ledger import SqlLedger
 
         only = self.domains[0] if self.domains is not None and len(self.domains) == 1 else None

@@ -7,15 +7,15 @@ import typer
 
 from memflow.cli.annotation_report import report_data, report_text
 from memflow.cli.front import front_of
-from memflow.cli.import_paths import assistant_name
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import DomainArgument, argument, option
 from memflow.cli.output import Format, FormatOption, Text, answer, note
-from memflow.cli.stored_names import check_played
 from memflow.errors import BadInput
+from memflow.operations.import_paths import assistant_name
+from memflow.operations.stored_names import check_played
 
 if TYPE_CHECKING:
-    from memflow.annotation.kind import DomainTables
+    from memflow.annotation.kind import DomainTables, KindConfig
     from memflow.resources.lake.lake import Lake
     from memflow.resources.settings.settings import Settings
 
@@ -42,12 +42,16 @@ def sample(
         int,
         option(
             "--n",
-            "Units to draw; 0 is as usual: 200 messages or questions, 40 sessions.",
+            "Units to draw; 0 is as usual: 200 messages, questions or cases, 40 sessions.",
             metavar="N",
             min=0,
         ),
     ] = 0,
     seed: Annotated[int, typer.Option("--seed", help="Another seed is another sample.")] = 0,
+    written: Annotated[
+        Path | None,
+        option("--written", "The folder in which people wrote the texts that feedback is compared with."),
+    ] = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Draw a sample of items from a domain, and write the HTML page on which people annotate it.
@@ -69,22 +73,29 @@ def sample(
         )
     if not chosen.config.played and assistant is not None:
         raise BadInput(f"the items of kind {kind} are the same for every assistant. Remove --assistant.")
+    if (chosen.config.written_on is None) != (written is None):
+        raise BadInput(
+            f"the items of kind {kind} are not compared with written texts. Remove --written."
+            if written
+            else f"the items of kind {kind} are compared with texts that people wrote. Sample the kind "
+            f"{chosen.config.written_on}, let them write, and name its folder with --written."
+        )
     lake = Lake(settings.lake_root)
     sheet, key = chosen.sample(
         domain,
-        _tables(lake, domain, assistant),
+        _tables(lake, domain, assistant, chosen.config, written),
         assistant=assistant,
         count=count,
         seed=seed,
         note=_scripted(lake, settings, domain, chosen.config.stage, assistant),
     )
-    written = write_sheet(folder, sheet, key)
+    paths = write_sheet(folder, sheet, key)
     page = folder / PAGE
     page.write_text(page_of(sheet), encoding="utf-8")
     head = sheet.header
     data = {
         "folder": str(folder),
-        "files": [path.name for path in (*written, page)],
+        "files": [path.name for path in (*paths, page)],
         "items": len(sheet.items),
         **head.model_dump(exclude={"guide"}),
     }
@@ -126,12 +137,16 @@ def report(
     )
 
 
-def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
+def _tables(
+    lake: "Lake", domain: str, assistant: str | None, config: "KindConfig", written: Path | None
+) -> "DomainTables":
     """Return the rows of the domain's tables. Raises BadInput if a table is missing."""
+    from memflow.annotation.annotations import written_texts
     from memflow.annotation.kind import DomainTables
     from memflow.benchmarks.api import States
 
-    for name in ("state.profiles", "utterance.turns", "question.probes"):
+    feedback = "feedback.sessions" if config.stage == "feedback" else ""
+    for name in filter(None, ("state.profiles", "utterance.turns", "question.probes", feedback)):
         if domain not in lake.partitions(name):
             raise BadInput(
                 f"{domain} has no rows in {name}. Create them with `memflow run --domain {domain}`."
@@ -143,6 +158,8 @@ def _tables(lake: "Lake", domain: str, assistant: str | None) -> "DomainTables":
         lake.read("utterance.turns", domain),
         lake.read("question.probes", domain),
         lake.read("memory.transcripts", f"{domain}/{assistant}") if assistant is not None else (),
+        lake.read(feedback, domain) if feedback else (),
+        written_texts(written, domain, config.written_on or "") if written else {},
     )
 
 

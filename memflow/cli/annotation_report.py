@@ -26,6 +26,7 @@ def report_data(made: "Report") -> dict[str, Any]:
         "notes": list(made.notes),
         "measured": [
             {
+                "aspect": row.aspect,
                 "of": row.of,
                 "labelled": row.labelled,
                 "paired": row.paired,
@@ -47,7 +48,8 @@ def report_text(made: "Report") -> Iterator[RenderableType]:
         f"{len(made.sheet.items):,} items about {head.drawn:,} of {head.population:,} {head.units},"
         f" seed {head.seed}"
     )
-    yield table_of(made.measured, COLUMNS)
+    with_aspects = any(row.aspect for row in made.measured)
+    yield table_of(made.measured, {"aspect": "aspect", **COLUMNS} if with_aspects else COLUMNS)
     yield from _differing(made)
     for remark in made.notes:
         yield Text(f"\n{remark}", "yellow")

@@ -16,8 +16,8 @@ from memflow.checks.evaluation import RuleResult, combine
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
 from memflow.cli.output import Format, FormatOption, Text, answer, note, table_of
-from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput, MemflowError
+from memflow.operations.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake

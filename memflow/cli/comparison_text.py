@@ -1,38 +1,29 @@
 """The text of `memflow compare`: a sentence for each pair, tables by metric and slice, and notes."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
 from memflow.cli.evidence import metric_name
-from memflow.cli.operands import differing_settings
 from memflow.cli.output import Text, heading, interval_text, note, p_text, table_of
 from memflow.cli.tables import Column
 from memflow.metrics.paired import cannot_be_significant
 from memflow.metrics.power import MOST_EPISODES
+from memflow.operations.operands import differing_settings
 from memflow.records import Comparison
 from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import ALARMS, FAULTY
 
 if TYPE_CHECKING:
-    from memflow.cli.operands import Stored
+    from memflow.operations.comparison import DomainComparison
 
 ALL = "all"
 
 
-@dataclass(frozen=True)
-class DomainComparison:
-    """The comparison of the operands in one domain. `changed` counts omitted probes, whose question or gold differs."""
-
-    title: str
-    operands: "Sequence[Stored]"
-    rows: Sequence[Comparison]
-    changed: int
-
-
-def comparison_parts(comparison: DomainComparison, metrics: Sequence[str] | None) -> Iterator[RenderableType]:
+def comparison_parts(
+    comparison: "DomainComparison", metrics: Sequence[str] | None
+) -> Iterator[RenderableType]:
     """Yield the comparison in one domain, pair after pair. `metrics` are the metrics to show by slice."""
     yield heading(comparison.title)
     first, *others = (operand.label for operand, _, _ in comparison.operands)
@@ -52,6 +43,8 @@ def comparison_parts(comparison: DomainComparison, metrics: Sequence[str] | None
                 f"{source.domain} {source.assistant}` shows examples.",
                 style="red" if source.health.is_faulty else "yellow",
             )
+    for metric, reason in comparison.withheld.items():
+        yield Text(f"{metric} is not compared: {reason}.", style="yellow")
     for text in differing_settings(comparison.operands):
         yield Text(f"Setting that differs: {text}", style="yellow")
     if comparison.changed:

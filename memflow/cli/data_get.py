@@ -45,7 +45,10 @@ def get(
     folder = settings.data.expanduser().absolute()
     datasets = list(_chosen(settings, library, names or (), domain or ()))
     if form is Format.json and not yes:
-        raise BadInput("--format json asks no question. Read the licenses (`memflow data`), then add --yes.")
+        raise BadInput(
+            "--format json cannot ask whether you accept the licenses. Read them with `memflow data`, then rerun with "
+            "--yes."
+        )
     done, present = _download(folder, datasets, yes, force)
     status = [library.status_of(dataset.name) for dataset in datasets]
     files = [
@@ -133,7 +136,9 @@ def _download(
         try:
             accepted = typer.confirm(f"Accept the license ({licenses}) and download?", err=True)
         except typer.Abort as wrong:
-            raise BadInput("nobody has answered the question. Accept the license with --yes.") from wrong
+            raise BadInput(
+                "the license needs to be accepted, and no terminal is there to ask. Read it, and accept it with --yes."
+            ) from wrong
         if not accepted:
             message("Nothing was downloaded.")
             raise typer.Exit(1)

@@ -8,6 +8,7 @@ from rich.console import RenderableType
 from memflow.cli.output import Text, first_lines, note, table_of
 from memflow.labels import caveat_of
 from memflow.records import RECALL_AT_10, Score
+from memflow.scoring.calibrations import withheld_lines
 from memflow.scoring.catalog import EVIDENCE, FAILURES, is_evidence_score, sort_key
 from memflow.scoring.completeness import incomplete_results
 from memflow.scoring.failure_attributions import NAMES, contradictions, failure_scores
@@ -20,6 +21,7 @@ UNCOUNTED = (
     "These memory servers call models at their own addresses. Usage, costs and budgets are without them:"
 )
 SELF_JUDGED = "A judge whose model also answered may prefer its own answers. Use another judge in [roles]:"
+JUDGES = "Judges that failed or were not tried on known answers (`memflow judges calibrate` shows them):"
 FORGET = (
     "Each failed row has its reason. Answers that cannot be used stay in the ledger; to request them again, run "
     "`memflow ledger forget --kind retried` (not parsed) or `--kind cut` (cut), then `memflow run --force`."
@@ -94,6 +96,7 @@ def _recall(scores: Mapping[str, Score]) -> dict[str, Any]:
 def warnings(scores: Sequence[Score]) -> Iterator[RenderableType]:
     """Yield all that qualifies scores: faulty memories, missing data, uncounted models, judges, replaced prompts."""
     yield from health(scores)
+    yield from _listed(JUDGES, withheld_lines(scores))
     yield from gaps(scores)
     uncounted = (
         f"{score.domain}: {score.assistant}: {score.memory_models}" for score in scores if score.memory_models

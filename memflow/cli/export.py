@@ -1,30 +1,40 @@
-"""`memflow export`: write recorded runs, verdicts, and the exports that benchmarks declare, to files."""
+"""`memflow export`: recorded runs, verdicts, and the exports that benchmarks declare.
 
-import json
+export_results.py has the formats of other tools, export_tables.py the tables for papers.
+"""
+
 from dataclasses import replace
-from importlib.metadata import version
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, ClassVar
 
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.lazy_commands import App
+from memflow.cli.lazy_commands import App, CommandReference
 from memflow.cli.options import AssistantArgument, DomainArgument, FileArgument, OverwriteOption, argument
 from memflow.cli.output import Format, FormatOption, answer, note, write
-from memflow.cli.stored_names import check_played
 from memflow.cli.views import ExportGroup
-
-if TYPE_CHECKING:
-    from memflow.benchmarks.domains import Domain
-    from memflow.cli.operands import Stored
-    from memflow.scoring.verdict_file import Evaluated
+from memflow.operations.stored_names import check_played
 
 PLAYED = "memory.transcripts"
 
+
+class Exports(ExportGroup):
+    """`memflow export`, with the commands that are imported when they run."""
+
+    references: ClassVar = {
+        "bundle": CommandReference("memflow.cli.bundle:bundle"),
+        "eee": CommandReference("memflow.cli.export_results:eee", reads_past=True),
+        "inspect": CommandReference("memflow.cli.export_results:inspect", reads_past=True),
+        "csv": CommandReference("memflow.cli.export_tables:csv", reads_past=True),
+        "markdown": CommandReference("memflow.cli.export_tables:markdown", reads_past=True),
+        "latex": CommandReference("memflow.cli.export_tables:latex", reads_past=True),
+    }
+
+
 export = App(
-    cls=ExportGroup,
+    cls=Exports,
     no_args_is_help=True,
-    help="Write files from the lake: recorded runs, verdicts, users, gold labels.",
+    help="Write results for other tools, tables for papers, recorded runs, verdicts, users, gold labels.",
 )
 
 
@@ -100,7 +110,8 @@ def verdicts(
     One verdict per line, after a header with the settings. The file contains no question, answer or gold.
     """
     from memflow.benchmarks import registry
-    from memflow.cli.operands import parse_operand, read_operands
+    from memflow.operations.evaluated import evaluated_of
+    from memflow.operations.operands import parse_operand, read_operands
     from memflow.resources.publishing.comparisons import VERDICTS
     from memflow.scoring.verdict_file import verdict_text
 
@@ -122,27 +133,4 @@ def verdicts(
             f"{operand.assistant} in {domain}, in {file}"
         ),
         note(f"Compare a later run with `memflow gate {domain} ASSISTANT --baseline {file}`."),
-    )
-
-
-def evaluated_of(stored: "Stored", domain: "Domain") -> "Evaluated":
-    """Return what the verdicts of an operand depend on."""
-    from memflow.cli.operands import SETTINGS
-    from memflow.scoring.drift import INPUTS
-    from memflow.scoring.verdict_file import Evaluated, probes_digest
-
-    meta, health = stored.source.meta, stored.source.health
-    return Evaluated(
-        memflow=version("memflow-bench"),
-        benchmark=domain.benchmark,
-        domain=domain.name,
-        assistant=stored.operand.assistant,
-        model=meta["model"],
-        scripted=meta.get("scripted") == "yes",
-        inputs=json.loads(meta.get(INPUTS, "{}")),
-        settings={name: meta[name] for name in SETTINGS if meta.get(name, "0") != "0"},
-        probes=probes_digest(stored.probes.values()),
-        health=None if health is None else health.state,
-        health_reason=None if health is None else health.statement,
-        run=meta.get("run"),
     )

@@ -66,7 +66,7 @@ def gate(
         option(
             "--baseline",
             "An assistant; a moment of one, as ASSISTANT=TIME, or =TIME for the same assistant; or a file of "
-            "`memflow export verdicts` (.jsonl).",
+            "`memflow export verdicts` (.jsonl) or `export bundle` (.zip).",
             metavar="BASELINE",
         ),
     ],
@@ -103,7 +103,7 @@ def gate(
 
     Examples of baselines: `--baseline bm25_message`, `--baseline =2026-11-20`, `--baseline baseline.jsonl`.
     """
-    from memflow.cli.gate_operands import gated
+    from memflow.operations.gate_operands import gated
 
     if not 0 < margin <= 1:
         raise BadInput(
@@ -159,8 +159,8 @@ def _parts(gated: GateReport) -> Iterator[RenderableType]:
 def _junit(gated: GateReport) -> str:
     """Return the result as JUnit XML: a test case for the settings, and one for each metric and slice.
 
-    A regression is a failure, an open decision that exit code 0 depends on is an error, and any other open decision is
-    skipped: the file is red exactly where the exit code is not 0.
+    A regression is a failure. An undecided metric is an error if it is required, and skipped otherwise. So the file
+    reports a problem if and only if the exit code is not 0.
     """
     result, classname = gated.result, _xml(f"{gated.domain}.{gated.assistant}")
     suites = ElementTree.Element("testsuites")

@@ -7,8 +7,8 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, RowsOption
 from memflow.cli.output import Columns, Format, FormatOption, answer, interval_text, note, table_of
-from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
+from memflow.operations.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.records import PublishedScore

@@ -5,7 +5,7 @@ Conversions write a file of own data instead, and do not use the lake.
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
@@ -13,27 +13,33 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.own_files import Conversion
 from memflow.benchmarks.views import ExportedFile, Import, ImportedResults
 from memflow.cli.front import front_of
-from memflow.cli.lazy_commands import App, LazyGroup, build_command
+from memflow.cli.lazy_commands import App, CommandReference, LazyGroup, build_command
 from memflow.cli.options import FileArgument, OverwriteOption, argument
 from memflow.cli.output import Format, FormatOption, answer, first_lines, heading, note, write
 from memflow.cli.views import (
-    LakeReader,
     loaded,
     option_parameter,
     parameter,
     printed,
+    reader_of,
     with_signature,
 )
 from memflow.errors import BadInput
 
 
 class ImportGroup(LazyGroup):
-    """The command group `memflow import`: the imports and conversions that benchmarks declare."""
+    """The command group `memflow import`: published runs, and what benchmarks declare."""
+
+    references: ClassVar[Mapping[str, CommandReference]] = {
+        "published": CommandReference("memflow.cli.published_runs:published")
+    }
 
     def list_commands(self, ctx: Any) -> list[str]:
-        return [*registry.imports(), *registry.conversions()]
+        return [*self.references, *registry.imports(), *registry.conversions()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name in self.references:
+            return super().get_command(ctx, cmd_name)
         conversion = registry.conversions().get(cmd_name)
         if conversion is not None:
             return build_command(cmd_name, conversion.help, _conversion_function(conversion))
@@ -68,8 +74,8 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
         form: FormatOption = Format.table,
     ) -> None:
         from memflow.assets.imports import store_results
-        from memflow.cli.pipeline import Silent, run_pipeline
-        from memflow.cli.planned_runs import RunRequest
+        from memflow.operations.pipeline import Silent, run_pipeline
+        from memflow.operations.planned_runs import RunRequest
         from memflow.resources.imported_judgments import judge_imported
         from memflow.resources.runs.added_partitions import add_partitions, with_added_partitions
 
@@ -80,7 +86,7 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
                 f"{domain} belongs to {of.benchmark}, but `import {name}` only supports domains of {titles}. Choose "
                 "such a domain."
             )
-        reader = LakeReader(settings, front_of(ctx).lake())
+        reader = reader_of(ctx)
         results: ImportedResults = loaded(imports[of.benchmark].read)(reader, of, folder)
         if judge:
             probes = [probe for probe in reader.rows("question.probes", domain) if probe.split == "test"]

@@ -1,13 +1,14 @@
 """Commands that are imported when they are used, so that a command does not import the others."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib import import_module
-from typing import Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import typer
 from typer.core import TyperArgument, TyperCommand, TyperGroup
 
-from memflow.cli.moments import as_of_option
+from memflow.operations.moments import FORMS
 
 
 class CommandReference(NamedTuple):
@@ -86,3 +87,20 @@ def build_command(name: str, help_text: str, function: Callable[..., None], pane
     app = App(add_completion=False)
     app.command(name, help=help_text, rich_help_panel=panel)(function)
     return typer.main.get_command(app)
+
+
+def as_of_option() -> Any:
+    """Return the option `--as-of`, which replaces the context's `Front` by one of that moment."""
+    app = typer.Typer(add_completion=False)
+    help_text = f"Show the lake as it was then: {FORMS}."
+    option = typer.Option("--as-of", metavar="TIME", help=help_text, expose_value=False, callback=_choose)
+
+    @app.command()
+    def command(as_of: Annotated[str | None, option] = None) -> None: ...
+
+    return typer.main.get_command(app).params[0]
+
+
+def _choose(ctx: typer.Context, value: str | None) -> None:
+    if value is not None:
+        ctx.obj = replace(ctx.obj, as_of=value)

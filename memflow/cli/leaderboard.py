@@ -10,10 +10,20 @@ from rich.console import RenderableType
 from memflow.cli.evidence import count, evidence, label_note, state_probe_failures, warnings
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, MetricFilter, option
-from memflow.cli.output import Format, FormatOption, answer, heading, interval_text, note, table_of
-from memflow.cli.stored_names import check_names, variant_chooser
+from memflow.cli.output import (
+    Format,
+    FormatOption,
+    answer,
+    heading,
+    interval_text,
+    note,
+    share_text,
+    table_of,
+)
+from memflow.cli.show_retrieval import retrieval_tables
 from memflow.errors import BadInput
 from memflow.labels import no_interval, score_label, units_note
+from memflow.operations.stored_scores import stored_scores
 from memflow.scoring.catalog import EFFICIENCY_NAMES, find_metric, is_evidence_score, sort_key
 from memflow.scoring.failure_attributions import is_state_probe_score, variant_text
 from memflow.scoring.noise_labels import noise_notes, noise_text
@@ -21,8 +31,6 @@ from memflow.scoring.published_health import FAULTY, NOT_MEASURED, flagged
 
 if TYPE_CHECKING:
     from memflow.records import Score
-    from memflow.resources.lake.lake import Lake
-    from memflow.resources.settings.settings import Settings
 
 COMMON_RANKS = (
     "Assistants with a common rank cannot be told apart. `memflow compare A B` shows the difference of two."
@@ -55,52 +63,34 @@ def leaderboard(
     incomplete: missing data sets, limits, quarantined rows and failed replies. docs/metrics.md describes each metric
     and its direction.
     """
+    from memflow.resources.publishing.rankings import stored_retrieval
+
     settings, lake = front_of(ctx).load(), front_of(ctx).lake()
-    scores = stored_scores(settings, lake, domain, assistant, metric, slices=slices, variants=variants)
+    retrieval = [
+        row
+        for row in stored_retrieval(settings, lake)
+        if (not domain or row.domain in domain)
+        and (not assistant or row.assistant in assistant)
+        and not metric
+    ]
+    try:
+        scores = stored_scores(settings, lake, domain, assistant, metric, slices=slices, variants=variants)
+    except BadInput:
+        if not retrieval:
+            raise
+        scores = []
     imported = {score.assistant: score.imported for score in scores if score.imported}
     label, rows = score_label(scores), [asdict(score) for score in scores]
     answer(
         form,
-        {"label": label, "scores": rows},
+        {"label": label, "scores": rows, "retrieval": [asdict(row) for row in retrieval]},
         *_tables(scores, slices=slices, variants=variants, limit=limit),
         *warnings(scores),
         *(note(f"\n{name} is imported, not run by memflow: {source}.") for name, source in imported.items()),
         *label_note(label, "these scores show that the pipeline works; they measure no model."),
+        *(retrieval_tables(retrieval) if retrieval else ()),
         rows=rows,
     )
-
-
-def stored_scores(
-    settings: "Settings",
-    lake: "Lake",
-    domain: Sequence[str] | None = None,
-    assistant: Sequence[str] | None = None,
-    metric: Sequence[str] | None = None,
-    *,
-    slices: bool = False,
-    variants: bool = False,
-) -> "list[Score]":
-    """Return the scores of the leaderboard, of all or some domains, assistants and metrics.
-
-    Raises BadInput without a leaderboard, and for unknown names.
-    """
-    shown_variant = variant_chooser(settings)
-    published: list[Score] = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
-    if not published:
-        raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
-    for name, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
-        check_names("the leaderboard", name, chosen, {getattr(score, name) for score in published})
-    return [
-        score
-        for score in published
-        if (slices or score.slice == "all")
-        and (not domain or score.domain in domain)
-        and (not metric or score.metric in metric)
-        and (not assistant or score.assistant in assistant)
-        and (
-            variants or score.variant == shown_variant(score.domain, score.metric) or is_evidence_score(score)
-        )
-    ]
 
 
 def _tables(
@@ -149,6 +139,8 @@ def _row(score: "Score", *, is_first: bool, slices: bool, variants: bool) -> dic
         "value": NOT_MEASURED if score.health == FAULTY else value,
         "deviation": score.deviation if slices else None,
         "judges": interval_text(score.judge_low, score.judge_high, form),
+        "sensitivity": share_text(score, "judge_sensitivity"),
+        "specificity": share_text(score, "judge_specificity"),
         "rank": " – ".join(str(rank) for rank in dict.fromkeys((score.rank_low, score.rank_high)) if rank),
         "95 % interval": interval_text(score.low, score.high, form)
         or no_interval(score).replace("no interval", "none"),

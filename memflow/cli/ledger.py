@@ -28,6 +28,7 @@ class AnswerKind(StrEnum):
 
     answered = "answered"
     cut = "cut"
+    loop = "loop"
     retried = "retried"
 
 
@@ -64,7 +65,8 @@ def forget(
         AnswerKind | None,
         typer.Option(
             "--kind",
-            help="Answers that ended so. cut: at the token limit; retried: to requests after an unusable answer.",
+            help="Answers that ended so. cut: at the token limit; loop: there, in repetitions; retried: to requests "
+            "after an unusable answer.",
         ),
     ] = None,
     digest: Annotated[str, option("--digest", "Answers whose digest begins with this.", metavar="HEX")] = "",

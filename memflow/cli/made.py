@@ -9,8 +9,8 @@ from rich.console import RenderableType
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
 from memflow.cli.output import Columns, Format, FormatOption, Text, answer, cut, heading, note, table_of
-from memflow.cli.stored_names import check_names
 from memflow.errors import BadInput
+from memflow.operations.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake

@@ -1,6 +1,6 @@
 """`memflow memories`: list the memory systems, including the user's, and the reasons why some cannot be used.
 
-memory_check.py has `memflow memories check`.
+memory_check.py has `memflow memories check`, memory_serve.py `memflow memories serve`.
 """
 
 import shlex
@@ -13,11 +13,12 @@ from rich.console import RenderableType
 from rich.markdown import Markdown
 
 from memflow.cli.front import front_of
-from memflow.cli.import_paths import with_own_memories
 from memflow.cli.lazy_commands import App, LazyGroup
 from memflow.cli.memory_check import check
+from memflow.cli.memory_serve import serve
 from memflow.cli.options import argument
 from memflow.cli.output import Columns, Format, FormatOption, Text, answer, cell, cut, note, table_of
+from memflow.operations.import_paths import with_own_memories
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls
@@ -40,9 +41,11 @@ class MemoriesGroup(LazyGroup):
 
 memories = App(
     cls=MemoriesGroup,
-    help="List the memory systems: names, parameters, papers, and their model requests. `check` checks one of them.",
+    help="List the memory systems: names, parameters, papers, and their model requests. `check` checks one, and "
+    "`serve` serves it.",
 )
 memories.command()(check)
+memories.command()(serve)
 
 
 @memories.command("list")
@@ -123,9 +126,10 @@ def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
         "asks": _requests_text(calls),
         "needs_embedder": system.needs_embedder,
         "needs_chat": system.needs_chat,
+        "forgets": ", ".join(sorted(config.forgets)) or f"nothing: {memory.cannot_forget}",
         "lacks": system.missing_requirement or None,
         "prompts": [prompt.name for prompt in system.prompts],
-        "deviations": deviations_of(system.name, system.needs_chat),
+        "deviations": deviations_of(system),
         "unusable": None,
     }
 
@@ -175,6 +179,7 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         **_server_facts(row["server"]),
         "asks": row["asks"] if row["asks"] == "nothing" else f"at most {row['asks']}",
         "needs": " and ".join(needs) or "nothing",
+        "forgets by": row["forgets"],
         "prompts": ", ".join(row["prompts"]),
     }
     yield Text("\n" + "\n".join(f"{what}: {text}" for what, text in facts.items() if text))

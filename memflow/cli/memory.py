@@ -12,10 +12,10 @@ from rich.console import RenderableType
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantArgument, CheckpointOption, DomainArgument, EpisodeOption, option
 from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, line, note, table_of
-from memflow.cli.probe import find_probe
-from memflow.cli.stored_names import check_names, check_played
 from memflow.cli.tables import Column
 from memflow.errors import BadInput
+from memflow.operations.probes import find_probe
+from memflow.operations.stored_names import check_names, check_played
 from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:

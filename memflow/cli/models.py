@@ -8,10 +8,12 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table_of
-from memflow.errors import BadInput
+from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table_of
+from memflow.errors import BadInput, ChatError
+from memflow.operations.finding import PATIENCE
 
 if TYPE_CHECKING:
+    from memflow.resources.endpoints.model_check import Observation
     from memflow.resources.settings.chat_models import Model
     from memflow.resources.settings.settings import Settings
 
@@ -70,25 +72,53 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
     }
 
 
+def _observe_window(settings: "Settings", model: "Model") -> "Observation":
+    """Return the window that the server of a model states, and record it; else the setting that states it."""
+    from memflow.resources.endpoints.model_check import Observation
+    from memflow.resources.endpoints.windows import record_window, stated_window
+
+    try:
+        window = stated_window(model.url, model.model, model.key_variable, model.profile, PATIENCE)
+    except ChatError:
+        window = None
+    if window is None:
+        unknown = "not stated by the server. Set `window` of the profile, or the first refusal may state it"
+        return Observation("context window", unknown)
+    record_window(settings.home, model.url, model.model, window)
+    own = model.profile.window
+    priority = "" if own is None else f"; the setting `window = {own}` has priority"
+    return Observation("context window", f"{window:,} tokens{priority}")
+
+
 @models.command()
 def check(
     ctx: typer.Context,
     name: Annotated[str, argument("NAME", "A model of memflow.toml.")],
     form: FormatOption = Format.table,
 ) -> None:
-    """Send about ten small requests to a model, list what it accepts, and print matching settings.
+    """Send about fifteen small requests to a model, list what it accepts, and print matching settings.
 
-    Nothing is stored, and no setting changes. The requests cost some thousand tokens at most.
+    No setting changes. The context window that the server states is recorded in the home. The requests cost some
+    thousand tokens at most.
     """
     from memflow.resources.endpoints.model_check import ModelCheck
     from memflow.resources.endpoints.model_check_requests import requests_to
     from memflow.resources.endpoints.profile_proposal import propose
 
-    model = front_of(ctx).load().model(name)
+    settings = front_of(ctx).load()
+    settings.model(name)  # with the known names, if it is none
+    model = settings.models[name]
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
-    made = ModelCheck(model.model, requests_to(model), model.profile)
+    message(f"memflow: about fifteen requests to {model.model} at {model.url}; a slow model takes minutes.")
+    made = ModelCheck(
+        model.model,
+        requests_to(model),
+        model.profile,
+        lambda seen: message(f"memflow: {seen.topic}: {seen.seen}"),
+    )
     observations = asyncio.run(made.run())
+    observations.append(_observe_window(settings, model))
     proposal = propose(observations, model.url, model.preset)
     fits = proposal.profile() == model.profile
     seen = [{"topic": observation.topic, "seen": observation.seen} for observation in observations]

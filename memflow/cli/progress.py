@@ -17,8 +17,8 @@ from rich.text import Text
 
 from memflow.chat.ledger import RequestContext
 from memflow.cli.output import message, terminal_console
-from memflow.cli.pipeline import DONE, SKIPPED, UP_TO_DATE, Silent
-from memflow.cli.planned_runs import PlannedRun
+from memflow.operations.pipeline import DONE, SKIPPED, UP_TO_DATE, Silent
+from memflow.operations.planned_runs import PlannedRun
 
 ITEMS = {"question": "labels", "memory": "events", "answer": "probes", "feedback": "cases"}
 """The items that the steps of a stage process."""

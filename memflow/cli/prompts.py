@@ -10,7 +10,7 @@ from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import OverwriteOption, argument, option
 from memflow.cli.output import Format, FormatOption, answer, note, table_of, write
-from memflow.cli.stored_names import check_names
+from memflow.operations.stored_names import check_names
 
 if TYPE_CHECKING:
     from memflow.resources.settings.settings import Settings

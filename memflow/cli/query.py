@@ -5,11 +5,11 @@ from typing import Annotated, Any
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.moments import removed_partitions
 from memflow.cli.options import argument
 from memflow.cli.output import Format, FormatOption, answer, cut, message, note, table
-from memflow.cli.stored_names import note_left_out
 from memflow.errors import BadInput
+from memflow.operations.moments import removed_partitions
+from memflow.operations.stored_names import note_left_out
 
 LONGEST = 80
 """Characters of a cell in text; JSON and CSV have them whole."""

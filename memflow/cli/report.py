@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.front import Front, front_of
-from memflow.cli.moments import lake_as_of, parse_moment
 from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note
 from memflow.errors import BadInput
+from memflow.operations.moments import lake_as_of, parse_moment
 
 if TYPE_CHECKING:
     from memflow.resources.report.export import Report

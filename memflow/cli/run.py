@@ -1,24 +1,23 @@
 """`memflow run`: materialize the selected partitions, and print a summary.
 
-pipeline.py orders and executes the runs, progress.py shows progress, summary.py prints the summary.
+memflow/operations orders and executes the runs, progress.py shows progress, summary.py prints the summary.
 """
 
 import gc
 import os
 import signal
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import Front, front_of
+from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, message
 from memflow.cli.selection import Selection, with_selection
+from memflow.operations.run import run_selection
 
 if TYPE_CHECKING:
-    from memflow.cli.pipeline import Silent
-    from memflow.cli.planned_runs import Outcome
+    pass
 
 COLLECTION_THRESHOLDS = (20_000, 5, 2)
 """Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. 200,000
@@ -67,43 +66,6 @@ def return_freed_memory() -> None:
 
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     limit_free_memory()
-
-
-def run_selection(
-    front: Front,
-    selection: Selection,
-    watcher: "Silent",
-    budget: float | None = None,
-    parallel: int = 0,
-    force: bool = False,
-    unchecked: bool = False,
-) -> "tuple[Selection, Outcome]":
-    """Materialize the selected partitions. Return the selection with the settings of the run, and the outcome.
-
-    The command `memflow run` and `memflow.evaluate` both call this function.
-    """
-    from memflow.cli.pipeline import run_pipeline
-    from memflow.cli.planned_runs import RunRequest
-    from memflow.cli.required_checks import run_required_checks, skip_checks
-    from memflow.resources.process import allow_open_files
-    from memflow.resources.runs.added_partitions import add_partitions
-
-    settings = selection.settings
-    spending = settings.budget.with_cost(budget).budget()
-    if unchecked:
-        settings = skip_checks(settings)
-    selection = replace(selection, settings=settings)
-    at_once = parallel or settings.partitions_at_once(selection.assistants)
-    needed = settings.open_files(at_once)
-    if (allowed := allow_open_files(needed)) < needed:
-        message(
-            f"memflow: this process may open {allowed} files, but up to {needed} may be needed. If requests fail, "
-            f"raise the limit (`ulimit -n {needed}`), or lower `concurrency` of the models or --parallel."
-        )
-    request = RunRequest(selection.domains, selection.assistants, force, at_once)
-    add_partitions(front.load(), settings, selection.domains, selection.assistants)
-    run_required_checks(selection, force, spending)
-    return selection, run_pipeline(settings, request, watcher, spending)
 
 
 @partial(with_selection, prepare=return_freed_memory)

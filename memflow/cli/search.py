@@ -6,18 +6,19 @@ from typing import Annotated, Any
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.model_options import embedder_settings
 from memflow.cli.options import (
     AssistantArgument,
     CheckpointOption,
     DomainArgument,
     EmbedderOption,
+    EmbedderPresetOption,
     EmbedderUrlOption,
     EpisodeOption,
     argument,
     option,
 )
 from memflow.cli.output import Columns, Format, FormatOption, Text, answer, line, note, table_of
+from memflow.operations.model_options import embedder_settings
 
 COLUMNS: Columns = {
     "rank": "rank",
@@ -47,6 +48,7 @@ def search(
     k: Annotated[int, option("--k", "Show so many entries at most.", metavar="K", min=1)] = 5,
     embedder: EmbedderOption = None,
     embedder_url: EmbedderUrlOption = None,
+    embedder_preset: EmbedderPresetOption = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Search the stored entries of a memory: by their words, by their vectors, or by both, at any checkpoint.
@@ -58,8 +60,10 @@ def search(
 
     front = front_of(ctx)
     over: dict[str, Any] = {}
-    if embedder or embedder_url:
-        over["embedder"] = embedder_settings(front.load().embedder, embedder, embedder_url, None)
+    if embedder or embedder_url or embedder_preset:
+        over["embedder"] = embedder_settings(
+            front.load().embedder, embedder, embedder_url, None, embedder_preset
+        )
     result = search_entries(
         front.load(**over),
         front.lake(),

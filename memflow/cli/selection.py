@@ -1,38 +1,22 @@
-"""The domains and assistants that the options of `memflow run` and `memflow plan` select."""
+"""The options of `memflow run` and `memflow plan` that select domains and assistants."""
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 
 from memflow.cli import options
-from memflow.cli.front import Front, front_of
-from memflow.cli.import_paths import assistant_name, own_memories
-from memflow.cli.model_options import embedder_settings, model_settings
-from memflow.errors import BadSettings
-from memflow.repeats import MARK, plain_name, with_repeats
+from memflow.cli.front import front_of
+from memflow.cli.output import message
+from memflow.operations.selection import Selection, select
 
-if TYPE_CHECKING:
-    from memflow.resources.settings.settings import Settings
-
-DEMO_MEMORIES = ("none", "oracle", "full", "recent", "bm25_message", "embed_message", "rag_2_4_30")
+__all__ = ["Selection", "with_selection"]
 
 
-@dataclass(frozen=True)
-class Selection:
-    """The selected domains and assistants, and the settings of memflow.toml extended by the command's options."""
-
-    settings: "Settings"
-    domains: tuple[str, ...]
-    assistants: tuple[str, ...]
-
-
-def select(
-    front: Front,
-    *,
+def selection_options(
+    paper: options.PaperOption = None,
     domains: options.DomainOption = None,
     memories: options.MemoryOption = None,
     assistants: options.AssistantOption = None,
@@ -43,75 +27,41 @@ def select(
     url: options.UrlOption = None,
     model: options.ModelOption = None,
     judge: options.JudgeOption = None,
+    uncalibrated: options.UncalibratedOption = False,
     embedder: options.EmbedderOption = None,
     embedder_url: options.EmbedderUrlOption = None,
+    embedder_preset: options.EmbedderPresetOption = None,
     preset: options.PresetOption = None,
-) -> Selection:
-    """Return the domains and assistants that the options select, and activate the prompts of the settings.
-
-    The default is the selection in memflow.toml. For each chat model, the baselines are added: `none` and
-    `oracle`, and `previous` if every selected domain has previous states. Repeats follow the assistants.
-    Raises BadSettings for an invalid option, for an unusable prompt file, for a missing embedder, and for `previous` in
-    a domain without previous states.
-    """
-    from memflow.resources.settings.prompt_folders import activate_prompts
-
-    configured = front.load()
-    if demo and (url or model or judge):
-        raise BadSettings(
-            "--demo uses the scripted chat, so it cannot be combined with --url, --model or --judge. Remove --demo, or "
-            "remove those options."
-        )
-    for domain in domains or ():
-        configured.domain(domain)  # before other options are checked
-    over = model_settings(configured, "scripted" if demo else model, url, preset, judge)
-    if judge_of_options := over.get("roles", {}).get("judge"):  # also instead of the judges of single domains
-        over["judges"] = dict.fromkeys(configured.judges, judge_of_options)
-    if embedder or embedder_url:
-        over["embedder"] = embedder_settings(configured.embedder, embedder, embedder_url, url)
-    named = [*(memories or ()), *(assistants or ())]
-    if own := own_memories(configured, named):
-        over["memories"] = own
-    settings = front.load(**over)
-    wanted = tuple(
-        sampled_domains(settings, domains or (demo_domains() if demo else settings.domains), limit)
-    )
-    chosen = [assistant_name(name) for name in named]
-    default: Sequence[str] = DEMO_MEMORIES if demo else settings.assistants
-    if (answering_model := settings.roles.assistant) != configured.roles.assistant:
-        chosen, default = (_with_model(names, answering_model) for names in (chosen, default))
-    if chosen and baselines:
-        chosen = _with_baselines(settings, wanted, chosen)
-    answering = tuple(dict.fromkeys(chosen or default))
-    _check_assistants(settings, wanted, answering)
-    settings.check_embedder(answering)
-    answering = with_repeats(answering, repeats or settings.repeats, settings.repeats_of)
-    over["domains"] = tuple(dict.fromkeys((*settings.domains, *wanted)))
-    over["assistants"] = tuple(dict.fromkeys((*settings.assistants, *answering)))
-    settings = front.load(**over)
-    activate_prompts(settings)
-    return Selection(settings, wanted, answering)
+    retrieval_only: options.RetrievalOnlyOption = False,
+) -> None:
+    """Declare the options, which `memflow.operations.selection.select` describes."""
 
 
 def with_selection(
     command: Callable[..., None], prepare: Callable[[], None] | None = None
 ) -> Callable[..., None]:
-    """Return the command with the options of `select` in place of its parameter `selection`.
+    """Return the command with the options of a selection in place of its parameter `selection`.
 
     `prepare` is called before the selection, which imports the benchmarks and what they need.
     """
-    shared = dict(inspect.signature(select).parameters)
+    shared = dict(inspect.signature(selection_options).parameters)
     own = dict(inspect.signature(command).parameters)
-    del shared["front"], own["selection"]
+    del own["selection"]
     ctx = own.pop("ctx")
 
     @wraps(command)
     def selecting(ctx: typer.Context, **given: Any) -> None:
         if prepare is not None:
             prepare()
+        selection = select(front_of(ctx), **{name: given[name] for name in shared})
+        if selection.paper:
+            from memflow.operations.papers import paper_plan
+
+            plan = paper_plan(selection.settings, selection.paper, selection.domains, selection.assistants)
+            message("\n".join(plan))
         command(
             ctx,
-            selection=select(front_of(ctx), **{name: given[name] for name in shared}),
+            selection=selection,
             **{name: given[name] for name in own},
         )
 
@@ -120,66 +70,3 @@ def with_selection(
     selecting.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     selecting.__annotations__ = {each.name: each.annotation for each in parameters}
     return selecting
-
-
-def sampled_domains(settings: "Settings", names: Sequence[str], limit: int) -> list[str]:
-    """Return the names of the samples of domains with this limit, each once; the same names if the limit is 0.
-
-    Raises BadSettings for an unknown domain, and for a sample with another limit.
-    """
-    sampled: dict[str, None] = {}
-    for domain in map(settings.domain, names):
-        if limit and domain.limit not in (0, limit):
-            raise BadSettings(
-                f"the domain {domain.name} is a sample with the limit {domain.limit}, but --limit is {limit}. Use "
-                f"--domain {domain.base}, or remove --limit."
-            )
-        sampled[domain.limited(limit or domain.limit).name] = None
-    return [*sampled]
-
-
-def demo_domains() -> tuple[str, ...]:
-    """Return the domains of `--demo`, as declared by the benchmarks."""
-    from memflow.benchmarks import registry
-
-    return tuple(spec.demo for spec in registry.specs() if spec.demo)
-
-
-def _with_model(assistants: Iterable[str], model: str) -> list[str]:
-    """Return the assistants, with the model in the names of those that have none.
-
-    Assistants of another model than the default of memflow.toml so have names of their own, and never replace its
-    results.
-    """
-    named = ((name, *name.partition(MARK)) for name in assistants)
-    return [name if "@" in name else f"{plain}@{model}{mark}{repeat}" for name, plain, mark, repeat in named]
-
-
-def _with_baselines(settings: "Settings", domains: Sequence[str], assistants: Sequence[str]) -> list[str]:
-    """Return the assistants, preceded by the baselines of the domains with each of their models."""
-    from memflow.benchmarks import registry
-    from memflow.memories.bounds import BOUNDS, PREVIOUS
-
-    of = [settings.domain(name) for name in domains]
-    changing = all(registry.benchmark(each.benchmark).has_previous_state(each) for each in of)
-    baselines = [name for name in BOUNDS if changing or name != PREVIOUS]
-    models = dict.fromkeys(assistant.partition("@")[1:] for assistant in assistants)
-    return [*(f"{baseline}{at}{model}" for at, model in models for baseline in baselines), *assistants]
-
-
-def _check_assistants(settings: "Settings", domains: Sequence[str], assistants: Sequence[str]) -> None:
-    """Raise BadSettings if an assistant has an unknown memory or model, if a package that it needs is missing, or if a
-    domain has no previous state for the memory `previous`.
-    """
-    from memflow.benchmarks import registry
-    from memflow.memories.registry import find
-    from memflow.run.evaluation import check_previous_state
-
-    for assistant in assistants:
-        memory, _, model = plain_name(assistant).partition("@")
-        config = find(memory, settings.own_memories())
-        config.check_requirements()
-        for domain in (settings.domain(name) for name in domains):
-            check_previous_state(registry.benchmark(domain.benchmark), domain, config)
-        if model:
-            settings.model(model)

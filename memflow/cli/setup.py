@@ -3,13 +3,16 @@
 from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, write
 from memflow.errors import BadInput
+
+if TYPE_CHECKING:
+    from memflow.resources.settings.settings import Settings
 
 STYLES = {"ok": "green", "missing": "red", "absent": "yellow", "damaged": "red"}
 FileArgument = Annotated[
@@ -124,11 +127,9 @@ def doctor(
     stored results are damaged.
     """
     if clean:
-        from memflow.cli.stored_health import clean as remove_old_rows
-
-        remove_old_rows(front_of(ctx).load(), form)
+        _clean(front_of(ctx).load(), form)
         return
-    from memflow.cli.health import examine
+    from memflow.operations.doctor import examine
 
     findings = examine(front_of(ctx), full=full)
     faults = {state: [finding.what for finding in findings if finding.state == state] for state in STYLES}
@@ -146,3 +147,17 @@ def doctor(
         message(f"\nmemflow: damaged: {', '.join(damaged)}; rebuild them as stated above")
     if missing or damaged:
         raise typer.Exit(1)
+
+
+def _clean(settings: "Settings", form: Format) -> None:
+    """Remove old replaced rows, and list them by table."""
+    from memflow.operations.stored_health import clean
+
+    sizes, stored = clean(settings)
+    removed = sum(sizes.values())
+    answer(
+        form,
+        {"removed": sizes, "bytes": removed, "kept_bytes": stored},
+        table(("table", "MB"), [(name, f"{size / 1e6:,.1f}") for name, size in sizes.items()]),
+        note(f"{removed / 1e6:,.1f} MB were removed; {stored / 1e6:,.1f} MB of replaced rows are kept now."),
+    )

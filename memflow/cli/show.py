@@ -16,11 +16,13 @@ class ShowGroup(ViewGroup):
         "memory": CommandReference("memflow.cli.memory:memory", reads_past=True),
         "health": CommandReference("memflow.cli.show_health:health", reads_past=True),
         "headroom": CommandReference("memflow.cli.show_headroom:headroom", reads_past=True),
+        "retrieval": CommandReference("memflow.cli.show_retrieval:retrieval", reads_past=True),
         "noise": CommandReference("memflow.cli.show_noise:noise", reads_past=True),
         "judges": CommandReference("memflow.cli.show_judges:judges", reads_past=True),
         "drift": CommandReference("memflow.cli.show_drift:drift", reads_past=True),
         "history": CommandReference("memflow.cli.history:history", reads_past=True),
         "made": CommandReference("memflow.cli.made:made", reads_past=True),
+        "paper": CommandReference("memflow.cli.papers:paper", reads_past=True),
         "deviations": CommandReference("memflow.cli.deviations:deviations", reads_past=True),
         "usage": CommandReference("memflow.cli.usage:usage"),
     }

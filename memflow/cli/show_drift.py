@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
-from memflow.cli.stored_names import check_names
+from memflow.operations.stored_names import check_names
 
 DRIFT = "score.drift"
 NOTHING = (

@@ -7,12 +7,18 @@ import typer
 from rich.console import RenderableType
 
 from memflow.cli.front import front_of
-from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument, EmbedderOption, EmbedderUrlOption
+from memflow.cli.options import (
+    AnyAssistantArgument,
+    AnyDomainArgument,
+    EmbedderOption,
+    EmbedderPresetOption,
+    EmbedderUrlOption,
+)
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table_of
 from memflow.cli.selection import select
-from memflow.cli.stored_names import assistants_of, check_names
 from memflow.cli.tables import Column
 from memflow.errors import BadInput
+from memflow.operations.stored_names import assistants_of, check_names
 
 if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake
@@ -37,6 +43,7 @@ def headroom(
     assistant: AnyAssistantArgument = None,
     embedder: EmbedderOption = None,
     embedder_url: EmbedderUrlOption = None,
+    embedder_preset: EmbedderPresetOption = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Show which read failures of a memory a better search over the same entries would have avoided.
@@ -61,6 +68,7 @@ def headroom(
             baselines=False,
             embedder=embedder,
             embedder_url=embedder_url,
+            embedder_preset=embedder_preset,
         ).settings
         _measure(settings, domain, chosen)
     rows = [
@@ -93,8 +101,8 @@ def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> No
             stale.append(name)
     if not stale:
         return
-    from memflow.cli.executor import open_executor
-    from memflow.cli.planned_runs import PlannedRun
+    from memflow.operations.executor import open_executor
+    from memflow.operations.planned_runs import PlannedRun
     from memflow.resources.runs.added_partitions import add_partitions
 
     add_partitions(settings, settings, (domain,), tuple(stale))
@@ -103,7 +111,10 @@ def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> No
             message(f"Searching the entries of {name} in {domain} again.")
             _, reason = executor.run(PlannedRun("domain x assistant", domain, name), RETRIEVAL_JOB)
             if reason:
-                raise BadInput(f"the entries of {name} in {domain} cannot be searched again: {reason}")
+                raise BadInput(
+                    f"the entries of {name} in {domain} cannot be searched again: {reason}. Select "
+                    "another assistant with --assistant."
+                )
 
 
 def _whole(name: str) -> Column:

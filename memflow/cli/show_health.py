@@ -7,7 +7,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
 from memflow.cli.output import Columns, Format, FormatOption, answer, heading, note, table, table_of
-from memflow.cli.stored_names import assistants_of, check_names
+from memflow.operations.stored_names import assistants_of, check_names
 
 TABLE = "score.health"
 COLUMNS = ("domain", "assistant", "health", "statement", "measured")

@@ -10,8 +10,8 @@ from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyDomainArgument
 from memflow.cli.output import Columns, Format, FormatOption, answer, heading, interval_text, note, table_of
-from memflow.cli.stored_names import check_names, variant_chooser
 from memflow.labels import score_label
+from memflow.operations.stored_names import check_names, variant_chooser
 
 if TYPE_CHECKING:
     from memflow.metrics.variance import Component
@@ -31,6 +31,7 @@ DEVIATIONS: Columns = {
     "evaluations": "repeats",
     "first": "value",
     "mean": "repeat_mean",
+    "own SD": lambda score: f"{score.repeat_deviation:.4f}",
     "SD": lambda score: f"{score.noise:.4f}",
     "95 % interval": lambda score: interval_text(score.noise_low, score.noise_high, ".4f"),
     "df": "noise_degrees",
@@ -64,7 +65,7 @@ def noise(ctx: typer.Context, domain: AnyDomainArgument = None, form: FormatOpti
         if score.noise is not None and find_metric(score.metric).direction != "neither"
     ]
     sources = {name: [*domain_noise(of, lake)] for name, of in domains.items()}
-    title = "Scores between repeats; the deviation is pooled over assistants"
+    title = "Scores between repeats; SD is pooled over assistants"
     parts: list[RenderableType] = []
     for name, metrics in sources.items():
         rows = [score for score in noisy if score.domain == name]

@@ -1,31 +1,34 @@
 """The summary at the end of `memflow run`: leaderboard, usage, failures, missing data, path of the database."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from rich.console import RenderableType
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.domain_names import DomainName
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.chat.scripted import LABEL
-from memflow.cli.evidence import count, evidence, state_probe_failures, warnings
+from memflow.cli.evidence import count, evidence, label_note, state_probe_failures, warnings
 from memflow.cli.made import made_of, share_made
 from memflow.cli.output import FittedTable, Text, first_lines, heading, note, table, table_of
-from memflow.cli.planned_runs import Outcome
-from memflow.cli.required_checks import unchecked
 from memflow.cli.selection import Selection
-from memflow.cli.stored_names import variant_chooser
-from memflow.labels import caveat_of, interval_notes, score_label
-from memflow.records import Score
+from memflow.cli.show_retrieval import retrieval_tables
+from memflow.labels import caveat_of, sample_label, score_label, score_notes
+from memflow.operations.planned_runs import Outcome
+from memflow.operations.required_checks import unchecked
+from memflow.operations.stored_names import variant_chooser
+from memflow.records import Comparison, Score
 from memflow.resources.lake.lake import Lake
+from memflow.resources.publishing.rankings import stored_retrieval
+from memflow.resources.settings.settings import Settings
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.drift_summary import DomainDrift, grouped
 from memflow.scoring.noise_labels import noise_notes, noise_text
 from memflow.scoring.primary import primary_scores, ranked_assistants
 from memflow.scoring.published_health import FAULTY, NOT_MEASURED, HealthAlarm, flagged, health_alarms
+from memflow.scoring.rankings import AssistantRetrieval
 
 MOST_ASSISTANTS = 20
 """How many assistants of a domain are shown. The demo has 11."""
@@ -38,7 +41,7 @@ USAGE = {
 }
 AFTER_FAILURE = "Fix the cause, then rerun: the run continues, and sends no answered request again."
 MEANING = "Its scores show that the pipeline works; they measure no model."
-AFTER_FAILURE = "Fix the cause, then rerun: the run continues, and sends no answered request again."
+CAVEAT = "these scores show that the pipeline works; they measure no model."
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,8 @@ class Summary:
     """The tables of its domains' users, where something in them is quarantined."""
     unchecked: list[str] = field(default_factory=list)
     """Memory servers that ran without a check."""
+    retrieval: list[AssistantRetrieval] = field(default_factory=list)
+    """What was retrieved without a chat model."""
     drifts: list[DomainDrift] = field(default_factory=list)
     """The changes of inputs that this run was the first to publish, of its domains."""
 
@@ -65,7 +70,8 @@ class Summary:
         evaluated = outcome.evaluated  # computed once: it is a set over all runs
         scores = [score for score in outcome.scores if (score.domain, score.assistant) in evaluated]
         benchmarks = {name: settings.domain(name).benchmark for name in selection.domains}
-        made = share_made(settings, Lake(settings.lake_root))
+        lake = Lake(settings.lake_root)
+        made = share_made(settings, lake)
         return cls(
             outcome,
             scores,
@@ -77,6 +83,7 @@ class Summary:
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
             unchecked(settings, selection.assistants),
+            stored_retrieval(settings, lake, outcome.retrieved) if outcome.retrieved else [],
             [drift for drift in grouped(outcome.drift) if drift.domain in selection.domains],
         )
 
@@ -96,6 +103,7 @@ class Summary:
             "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],
             "health": [asdict(alarm) for alarm in health_alarms(self.scores)],
+            "retrieval": [asdict(row) for row in self.retrieval],
             "usage": self.outcome.usage,
             "quarantined": self.made,
             "runs": {
@@ -154,6 +162,8 @@ class Summary:
             subject = f"The chat here was {LABEL}" if self.label == LABEL else self.label
             caveat = MEANING if self.label == LABEL else caveat_of(self.label, MEANING)
             shown.append(Text(f"\n{subject}. {caveat[0].upper()}{caveat[1:]}", style="bold yellow"))
+        if self.retrieval:
+            shown += retrieval_tables(self.retrieval)
         done = f"\n{len(outcome.ran)} runs done, {len(outcome.up_to_date)} up to date, {len(outcome.failed)} failed."
         if self.faulty:
             done += f" {len(self.faulty)} faulty, so not measured."
@@ -168,8 +178,7 @@ class Summary:
         best = {*ranked[:MOST_ASSISTANTS]}
         scores = [score for score in self.scores if score.domain == domain]
         of_best = [score for score in scores if score.assistant in best]
-        limit = DomainName.parse(domain).limit
-        labels = [domain, score_label(scores), f"sample of {limit}" if limit else None]
+        labels = [domain, score_label(scores), *sample_label(domain)]
         labels += ["incomplete"] if any(score.incomplete for score in scores) else []
         more = (
             f"The best {MOST_ASSISTANTS} of {len(ranked):,} assistants are shown. `memflow show leaderboard --domain "
@@ -178,7 +187,7 @@ class Summary:
         return [
             heading(" · ".join(filter(None, labels))),
             leaderboard_table([score for score in primary if score.assistant in best]),
-            *map(note, interval_notes(primary)),
+            *map(note, score_notes(primary)),
             *evidence(of_best),
             *state_probe_failures(of_best),
             *([note(more)] if len(ranked) > MOST_ASSISTANTS else []),
@@ -209,10 +218,11 @@ class Summary:
         return shown
 
 
-def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
+def leaderboard_table(scores: Sequence[Score], winners: Mapping[str, str] | None = None) -> FittedTable:
     """Return the primary scores of a domain as a table: one row per assistant, best first, and one column per metric.
 
-    The head of a column with another variant than `standard` contains the variant.
+    The head of a column with another variant than `standard` contains the variant. `winners` has the assistant whose
+    value is bold, by metric.
     """
     variants = {score.metric: f"_({score.variant})" for score in scores if score.variant != STANDARD}
     metrics = list(dict.fromkeys(score.metric for score in scores))
@@ -220,11 +230,62 @@ def leaderboard_table(scores: Sequence[Score]) -> FittedTable:
     rows = []
     for assistant, row in ranked_assistants(scores):
         if any(score.health == FAULTY for score in row.values()):
-            cells = [NOT_MEASURED, *("" for _ in metrics[1:])]
+            cells = [Text(NOT_MEASURED), *(Text() for _ in metrics[1:])]
         else:
-            cells = [cell(row.get(metric)) for metric in metrics]
+            cells = [
+                Text(cell(row.get(metric)), "bold" if (winners or {}).get(metric) == assistant else "")
+                for metric in metrics
+            ]
         rows.append([flagged(assistant, row.values()), *cells, *_counts(row)])
     return table(["assistant", *names, "n", "covered"], rows)
+
+
+def leaderboard_parts(
+    settings: Settings,
+    scores: Sequence[Score],
+    compared: Iterable[Comparison] = (),
+    *,
+    is_chosen: bool = False,
+) -> Iterator[RenderableType]:
+    """Yield the table of each domain, with what qualifies its scores: the primary ones, or all if they were chosen.
+
+    With the comparisons in `compared`, the value of a clear winner is bold.
+    """
+    benchmarks = {score.domain: settings.domain(score.domain).benchmark for score in scores}
+    shown = scores if is_chosen else primary_scores(scores, benchmarks.__getitem__, variant_chooser(settings))
+    for domain in dict.fromkeys(score.domain for score in shown):
+        of_domain = [score for score in shown if score.domain == domain]
+        yield heading(" · ".join([domain, *sample_label(domain)]))
+        yield leaderboard_table(of_domain, winners(of_domain, compared))
+        yield from map(note, score_notes(of_domain))
+        differing = [
+            f"{row.assistant} ({row.differing_settings})" for row in of_domain if row.differing_settings
+        ]
+        yield from [note(f"Settings that differ: {', '.join(dict.fromkeys(differing))}")] * bool(differing)
+        yield from warnings([score for score in scores if score.domain == domain])
+        yield from label_note(score_label(of_domain), CAVEAT)
+
+
+def winners(scores: Iterable[Score], compared: Iterable[Comparison]) -> dict[str, str]:
+    """Return the clear winner of one domain by metric: better than each other assistant, and not by noise alone.
+
+    The memories `oracle` and `previous`, which read the gold, have no part.
+    """
+    better = {
+        (row.domain, row.metric, row.variant, *((row.a, row.b) if row.better == "a" else (row.b, row.a)))
+        for row in compared
+        if row.slice == "all" and row.better is not None and not row.within_noise
+    }
+    rivals: dict[tuple[str, str, str], list[str]] = {}
+    for score in scores:
+        if score.value is not None and score.assistant.partition("@")[0] not in ("oracle", "previous"):
+            rivals.setdefault((score.domain, score.metric, score.variant), []).append(score.assistant)
+    return {
+        key[1]: name
+        for key, names in rivals.items()
+        for name in names
+        if len(names) > 1 and all((*key, name, other) in better for other in names if other != name)
+    }
 
 
 def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
@@ -245,7 +306,7 @@ def _why(dataset: Dataset) -> str:
 def cell(score: Score | None) -> str:
     """Return a score as text: the value with its interval, or `none` without a value. Tokens are whole numbers.
 
-    `interval_notes` has the reason of a missing interval.
+    `score_notes` has the reason of a missing interval.
 
     Metrics of the groups `bound` and `failure` are shown without intervals.
     """
@@ -272,9 +333,10 @@ def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
         answers[row["role"]] += row["requests"] + row["cache_hits"]
     return [
         Text(
-            f"{number:,} answers ({number / answers[role]:.1%}) of the role {role} were cut at the token limit. Raise "
-            f"`output` or `thinking` in [token_limits.{role}] of memflow.toml, then rerun. If the server was at fault, "
-            "request them again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
+            f"{number:,} answers ({number / answers[role]:.1%}) of the role {role} were cut at the token limit. Those "
+            "that `memflow ledger stats` counts with the end `loop` repeat themselves: use another model. For the "
+            f"others, raise `output` or `thinking` in [token_limits.{role}] of memflow.toml, then rerun. If the server "
+            "was at fault, request them again: `memflow ledger forget --kind cut`, then `memflow run --force`.",
             style="red",
         )
         for role, number in cut.items()

@@ -20,7 +20,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text as RichText
 
-from memflow.control_characters import visible
+from memflow.control_characters import PICTURES, visible
 
 NAMES = frozenset(
     {
@@ -41,6 +41,8 @@ LATEX = {
     **{character: f"\\{character}" for character in "&%$#_{}"},
     **{"\\": "\\textbackslash{}", "~": "\\textasciitilde{}", "^": "\\textasciicircum{}"},
     **{"–": "--", "…": "\\ldots{}", "±": "$\\pm$", "<": "$<$", ">": "$>$", "|": "$|$"},
+    "\0": "{}",
+    **{chr(PICTURES + code): f"$<$U+{code:04X}$>$" for code in range(0x22)},
 }
 """The characters that LaTeX reads as markup, or that its default fonts lack."""
 MINUS = re.compile(r"(?<![\w.])-(?=\d)")
@@ -190,7 +192,7 @@ def _plain(value: Any) -> Any:
 
 def markdown_text(parts: Iterable[RenderableType]) -> str:
     """Return a result in Markdown: its tables, and its other texts as paragraphs."""
-    from memflow.scoring.markdown import escape, markdown_table
+    from memflow.scoring.markdown import Escaped, escape, markdown_table
 
     paragraphs = []
     for part in map(_inner, parts):
@@ -198,31 +200,82 @@ def markdown_text(parts: Iterable[RenderableType]) -> str:
             names = [*map(escape, part.titles)]
             numbers = [escape(column.title) for column in part.shown if column.is_number]
             paragraphs += [f"**{escape(part.title.strip())}**"] * bool(part.title.strip())
-            paragraphs.append(markdown_table(names, part.cells(), numbers))
+            cells = zip(*(column.cells for column in part.shown), strict=True)
+            rows = [
+                [Escaped(f"**{escape(text.plain)}**") if text.style == "bold" else text.plain for text in row]
+                for row in cells
+            ]
+            paragraphs.append(markdown_table(names, rows, numbers))
         elif text := _text(part):
             paragraphs.append("  \n".join(map(escape, text.splitlines())))
     return "\n\n".join(paragraphs) + "\n"
 
 
 def latex_text(parts: Iterable[RenderableType]) -> str:
-    """Return a result in LaTeX: each table as a `tabular` of the package booktabs, and other texts as comments."""
+    """Return a result in LaTeX: a `table` with a `tabular` of the package booktabs for each table, and its notes below.
+
+    A bold text, such as a heading, is the caption of the next table.
+    """
     lines = ["% \\usepackage{booktabs}"]
+    caption, is_open = "", False
     for part in map(_inner, parts):
-        if not isinstance(part, FittedTable):
-            lines += [f"% {line}" for line in _text(part).splitlines()]
-            continue
-        lines += [f"% {line}" for line in visible(part.title).split("\n") if line]
-        spec = "".join("r" if column.is_number else "l" for column in part.shown)
-        head, *body = (part.titles, *part.cells())
-        lines += [f"\\begin{{tabular}}{{{spec}}}", "\\toprule", _latex_row(head), "\\midrule"]
-        lines += [*map(_latex_row, body), "\\bottomrule", "\\end{tabular}"]
+        is_table = isinstance(part, FittedTable)
+        is_heading = isinstance(part, RichText) and part.style == "bold"
+        if is_open and (is_table or is_heading):
+            lines.append("\\end{table}")
+            is_open = False
+        if isinstance(part, FittedTable):
+            title = ". ".join(filter(None, (caption, _latex(part.title))))
+            lines += [
+                "\\begin{table}",
+                "\\centering",
+                *([f"\\caption{{{title}}}"] * bool(title)),
+                *_tabular(part),
+            ]
+            caption, is_open = "", True
+        elif is_heading:
+            caption = ". ".join(filter(None, (caption, _latex(_text(part)))))
+        else:
+            lines += [caption] * bool(caption)
+            lines += [
+                f"\\par\\footnotesize {_latex(line)}" for line in _text(part).splitlines() if line.strip()
+            ]
+            caption = ""
+    lines += [caption] * bool(caption) + ["\\end{table}"] * is_open
     return "\n".join(lines) + "\n"
 
 
+def _tabular(table: FittedTable) -> list[str]:
+    """Return the lines of a `tabular`, with the cells of the style `bold` in bold."""
+    spec = "".join("r" if column.is_number else "l" for column in table.shown)
+    rows = zip(*(column.cells for column in table.shown), strict=True)
+    lines = [
+        [f"\\textbf{{{_latex(cell.plain)}}}" if cell.style == "bold" else _latex(cell.plain) for cell in row]
+        for row in rows
+    ]
+    body = map(_latex_row, lines)
+    head = _latex_row(map(_latex, table.titles))
+    return [
+        f"\\begin{{tabular}}{{{spec}}}",
+        "\\toprule",
+        head,
+        "\\midrule",
+        *body,
+        "\\bottomrule",
+        "\\end{tabular}",
+    ]
+
+
 def _latex_row(cells: Iterable[str]) -> str:
-    """Return a row of a `tabular`: each cell is one line, with a minus sign before a negative number."""
-    escaped = ("".join(LATEX.get(letter, letter) for letter in " ".join(text.split())) for text in cells)
-    return " & ".join(MINUS.sub("$-$", text) for text in escaped) + " \\\\"
+    """Return a row of a `tabular`. LaTeX reads `[` and `*` at its beginning as arguments of the row before."""
+    row = " & ".join(cells)
+    return f"{'{}' * row.startswith(('[', '*'))}{row} \\\\"
+
+
+def _latex(text: str) -> str:
+    """Return a text in one line of LaTeX, with a minus sign before a negative number."""
+    single = re.sub("-(?=-)", "-\0", visible(" ".join(text.split())))  # two hyphens would become a dash
+    return MINUS.sub("$-$", "".join(LATEX.get(letter, letter) for letter in single))
 
 
 def _inner(part: RenderableType) -> RenderableType:

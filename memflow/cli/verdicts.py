@@ -6,10 +6,10 @@ import typer
 
 from memflow.cli.evidence import metric_name
 from memflow.cli.front import front_of
-from memflow.cli.import_paths import assistant_name
 from memflow.cli.options import RowsOption, option
 from memflow.cli.output import Columns, Format, FormatOption, answer, cut, note, table_of
-from memflow.cli.stored_names import note_left_out
+from memflow.operations.import_paths import assistant_name
+from memflow.operations.stored_names import note_left_out
 
 LONGEST_ANSWER = 30
 COLUMNS: Columns = {

@@ -6,7 +6,7 @@ imports no benchmark.
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -16,8 +16,7 @@ from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
 from memflow.cli.evidence import gaps, health, label_note
 from memflow.cli.front import front_of
-from memflow.cli.lazy_commands import LazyGroup, build_command
-from memflow.cli.moments import as_of_option
+from memflow.cli.lazy_commands import LazyGroup, as_of_option, build_command
 from memflow.cli.options import FileArgument, OverwriteOption, argument
 from memflow.cli.output import (
     Format,
@@ -32,58 +31,7 @@ from memflow.cli.output import (
 )
 from memflow.errors import BadInput
 from memflow.labels import score_label
-from memflow.repeats import suffix
 from memflow.scoring.completeness import incomplete_results
-
-if TYPE_CHECKING:
-    from memflow.benchmarks.domains import Domain
-    from memflow.records import Score
-    from memflow.resources.lake.facts import Facts
-    from memflow.resources.lake.lake import Lake
-    from memflow.resources.settings.settings import Settings
-
-
-class LakeReader:
-    """A `Reader` of the lake that the settings declare. The metadata of a missing partition is empty."""
-
-    def __init__(self, settings: "Settings", lake: "Lake") -> None:
-        self._settings = settings
-        self._lake = lake
-
-    @property
-    def width(self) -> int:
-        return line_width()
-
-    @property
-    def models(self) -> Mapping[str, str]:
-        """The names of the models in the settings, by model fingerprint; scripted models are labeled as scripted."""
-        from memflow.chat.scripted import LABEL, ScriptedChat
-
-        named = {}
-        for model in self._settings.models.values():
-            if model.kind == "scripted":
-                named[ScriptedChat({}, name=model.fingerprint()).fingerprint] = LABEL
-            else:
-                named[model.fingerprint()] = model.model
-        return named
-
-    def domain(self, name: str) -> "Domain":
-        return self._settings.domain(name)
-
-    def domains(self, names: Iterable[str]) -> "list[Domain]":
-        return [self._settings.domain(name) for name in names if self._settings.has_domain(name)]
-
-    def partitions(self, table: str) -> list[str]:
-        return [partition for partition in self._lake.partitions(table) if not suffix(partition)]
-
-    def rows(self, table: str, partition: str) -> list[Any]:
-        return self._lake.read(table, partition)
-
-    def facts(self, table: str, partition: str) -> "Facts | None":
-        return self._lake.facts(table, partition)
-
-    def scores(self) -> "list[Score]":
-        return self._lake.read_all("score.leaderboard", self._lake.partitions("score.leaderboard"))
 
 
 class ViewGroup(LazyGroup):
@@ -96,7 +44,8 @@ class ViewGroup(LazyGroup):
         command = super().get_command(ctx, cmd_name)
         if command is None and cmd_name in registry.views():
             spec, view = registry.views()[cmd_name]
-            command = build_command(cmd_name, view.help, _view_function(view), panel=spec.title)
+            panel = spec.title if spec else None
+            command = build_command(cmd_name, view.help, _view_function(view), panel)
             command.params.append(as_of_option())
             self.commands[cmd_name] = command
         return command
@@ -117,7 +66,9 @@ class ExportGroup(LazyGroup):
 
 def reader_of(ctx: typer.Context) -> Reader:
     """Return a reader of the lake in the settings of a command."""
-    return LakeReader(front_of(ctx).load(), front_of(ctx).lake())
+    from memflow.resources.lake_reader import LakeReader
+
+    return LakeReader(front_of(ctx).load(), front_of(ctx).lake(), line_width())
 
 
 def printed(parts: Iterable[Part]) -> list[RenderableType]:

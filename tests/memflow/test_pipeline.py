@@ -11,7 +11,16 @@ from generated import generate
 
 from memflow.assets.checks import check_steps, checked_asset
 from memflow.assets.definitions import build_defs
-from memflow.pipeline import JOBS, RETRIEVAL_JOB, STEPS, WRITERS, steps_of, tables_of
+from memflow.pipeline import (
+    JOBS,
+    RETRIEVAL_JOB,
+    RETRIEVAL_ONLY,
+    RETRIEVAL_ONLY_JOB,
+    STEPS,
+    WRITERS,
+    steps_of,
+    tables_of,
+)
 from memflow.records import TABLES
 from memflow.resources.settings.settings import Settings
 
@@ -45,10 +54,13 @@ def test_assets_and_jobs_have_the_tables_and_inputs_of_the_pipeline_steps(tmp_pa
     for scope, (name, _) in JOBS.items():
         made = definitions.resolve_job_def(name).asset_layer.executable_asset_keys
         assert {".".join(key.path) for key in made} == set(tables_of(scope))
-    [requested] = [step for step in STEPS if step.on_request]
-    made = definitions.resolve_job_def(RETRIEVAL_JOB).asset_layer.executable_asset_keys
-    assert {".".join(key.path) for key in made} == set(requested.writes)
-    assert all(graph.get(key).automation_condition is None for key in made)
+    jobs = {RETRIEVAL_JOB: ("score.retrieval",), RETRIEVAL_ONLY_JOB: RETRIEVAL_ONLY}
+    for name, tables in jobs.items():
+        made = definitions.resolve_job_def(name).asset_layer.executable_asset_keys
+        assert {".".join(key.path) for key in made} == set(tables)
+    for table in (table for step in STEPS if step.on_request for table in step.writes):
+        assert any(table in tables for tables in jobs.values()), table
+        assert graph.get(dg.AssetKey(table.split("."))).automation_condition is None
 
 
 def test_check_steps_cover_every_step_exactly_once() -> None:
@@ -88,7 +100,7 @@ def test_step_inputs_are_declared_only_in_the_pipeline_module() -> None:
     for path in [
         *(ROOT / "assets").glob("*.py"),
         ROOT / "memflow/run/dry_run.py",
-        ROOT / "memflow/cli/pipeline.py",
+        ROOT / "memflow/operations/pipeline.py",
     ]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if (

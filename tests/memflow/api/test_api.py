@@ -147,6 +147,28 @@ def test_search_and_health_are_those_of_the_commands(homes: Any) -> None:
     assert measures == [{name: row[name] for name in ("measure", "state")} for row in health]
 
 
+def test_paper_has_the_cells_of_the_command(homes: Any) -> None:
+    home, results = homes
+    cells = command(home, "show", "paper", "amemgym:figure7a")["cells"]
+    table = results.paper("amemgym:figure7a")
+    assert list(table["published"]) == [cell["published"] for cell in cells]
+    assert list(table.columns) == list(cells[0])
+    assert set(table["value"].isna()) == {True}
+
+
+def test_export_writes_the_files_of_the_command(homes: Any, tmp_path: Path) -> None:
+    home, _ = homes
+    results = memflow.open(home)
+    files = results.export("eee", tmp_path / "api")
+    assert len(files) == 2 * len(MEMORIES)
+    command(home, "export", "eee", str(tmp_path / "cli"))
+    assert {path.relative_to(tmp_path / "api") for path in files} <= {
+        path.relative_to(tmp_path / "cli") for path in (tmp_path / "cli").rglob("*.json*")
+    }
+    with pytest.raises(BadInput, match="unknown format 'xls'"):
+        results.export("xls", tmp_path)
+
+
 def test_home_that_is_read_only_has_no_prompts_and_a_sentence_for_search(
     homes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,3 +326,23 @@ def test_import_of_the_package_imports_no_library() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout
     assert printed == "set()\nTrue memflow.api.evaluation False\n"
+
+
+def test_retrieval_is_measured_without_an_answer_and_is_a_table(tmp_path: Path) -> None:
+    results = memflow.evaluate(
+        ["bm25_message", "recent_5"], "dialogues_demo", home=tmp_path, retrieval_only=True, progress=False
+    )
+    rows = results.retrieval(assistant="bm25_message").query(
+        "metric == 'recall' and slice == 'all' and k == 5"
+    )
+    [value] = rows["value"]
+    shown = json.loads(
+        CliRunner().invoke(app, ["--home", str(tmp_path), "show", "retrieval", "--format", "json"]).stdout
+    )
+    scores = next(row["scores"] for row in shown if row["assistant"] == "bm25_message")
+    assert [value] == [
+        s["value"] for s in scores if (s["metric"], s["k"], s["slice"]) == ("recall", 5, "all")
+    ]
+    assert "real retrieval" in str(results) and "recent_5" in str(memflow.open(tmp_path))
+    with pytest.raises(BadInput, match="no leaderboard"):
+        results.leaderboard()

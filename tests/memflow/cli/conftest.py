@@ -24,6 +24,7 @@ from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.models.models import Models
 from memflow.resources.publishing.leaderboard import leaderboard_rows
 from memflow.resources.publishing.warehouse import Warehouse
+from memflow.resources.settings.protocol_values import protocol_meta
 from memflow.resources.settings.settings import Settings, load
 from memflow.resources.steps import StepRunner
 
@@ -103,20 +104,23 @@ def empty(tmp_path: Path) -> Home:
 @pytest.fixture(scope="session")
 def measured(tmp_path_factory: pytest.TempPathFactory) -> Home:
     """Return a home in which one user was measured. No command of these tests writes to it."""
-    folder = tmp_path_factory.mktemp("measured")
+    return measure(tmp_path_factory.mktemp("measured"), DOMAIN, ASSISTANTS)
+
+
+def measure(folder: Path, name: str, assistants: Sequence[str]) -> Home:
+    """Run the pipeline of a domain with the scripted chat, and write its tables. Return the home."""
     settings = load(over={"home": folder})
-    models = Models(settings, SqlLedger(settings.ledger_url))
-    try:
-        _measure(settings, models, Lake(settings.lake_root))
-    finally:
-        models.close()
+    with Models(settings, SqlLedger(settings.ledger_url)) as models:
+        measure_with(settings, models, Lake(settings.lake_root), name, assistants)
     return Home(folder)
 
 
-def _measure(settings: Settings, models: Models, lake: Lake) -> None:
-    """Run the pipeline with one user, and write its tables."""
+def measure_with(
+    settings: Settings, models: Models, lake: Lake, name: str, assistants: Sequence[str]
+) -> None:
+    """Run the pipeline of a domain with these models, and write its tables."""
     runner = StepRunner(settings, lake, Library(None), models)
-    domain = settings.domain(DOMAIN)
+    domain = settings.domain(name)
     fingerprints = Fingerprints(settings, lake, runner.library)
 
     def write(step: Step, **partition: Any) -> None:
@@ -126,16 +130,17 @@ def _measure(settings: Settings, models: Models, lake: Lake) -> None:
         key = partition.get("dataset") or partition_key(where.name, assistant)
         meta = fingerprints.provenance(step, where, assistant)
         for table, rows in tables.items():
-            lake.write(table, key, rows, fingerprint="test", meta={"run": "test", **meta})
+            protocol = protocol_meta(table, settings, where, assistant)
+            lake.write(table, key, rows, fingerprint="test", meta={"run": "test", **meta, **protocol})
 
     for step in steps_of("dataset"):
-        for name in domain.datasets:
-            write(step, dataset=name)
+        for dataset in domain.datasets:
+            write(step, dataset=dataset)
     for step in steps_of("domain"):
         write(step, domain=domain)
-    for assistant in ASSISTANTS:
+    for assistant in assistants:
         for step in steps_of("domain x assistant"):
             write(step, domain=domain, assistant=assistant)
-    only = settings.model_copy(update={"domains": (DOMAIN,)})
+    only = settings.model_copy(update={"domains": (name,)})
     scores = leaderboard_rows(only, lake, Warehouse(lake, settings.warehouse_path))
     lake.write("score.leaderboard", "all", scores, fingerprint="test")

@@ -7,8 +7,8 @@ from factories import comparison
 
 from memflow.chat.scripted import LABEL
 from memflow.cli.comparison_text import family_note, power_note, sentence
-from memflow.cli.operands import Operand, parse_operand
 from memflow.errors import BadInput
+from memflow.operations.operands import Operand, parse_operand
 
 
 def test_compare_shows_difference_interval_slices_and_label(measured) -> None:
@@ -23,6 +23,16 @@ def test_compare_shows_difference_interval_slices_and_label(measured) -> None:
     assert found["label"] == LABEL
     [row] = [row for row in domain["comparisons"] if (row["metric"], row["slice"]) == ("accuracy", "all")]
     assert row["difference"] == pytest.approx(row["value_a"] - row["value_b"])
+
+
+def test_compare_of_a_checkpoint_has_its_questions_alone(measured) -> None:
+    [domain] = measured.json("compare", "oracle", "none", "--checkpoint", "1")["domains"]
+    assert domain["domain"].endswith(", checkpoint 1")
+    [row] = [row for row in domain["comparisons"] if (row["metric"], row["slice"]) == ("accuracy", "all")]
+    probes = measured.json(
+        "sql", "select count(*) n from question.probes where checkpoint = 1 and kind = 'choice'"
+    )
+    assert row["n"] == probes[0]["n"]
 
 
 def test_csv_of_compare_has_one_row_per_metric_and_slice(measured) -> None:
@@ -42,6 +52,7 @@ def test_csv_of_compare_has_one_row_per_metric_and_slice(measured) -> None:
         (["oracle", "none=99"], "there is no publication 99"),
         (["oracle", "none", "--as-of", "2020-01-01"], "the lake contained nothing at"),
         (["oracle", "amemgym_demo/"], "is no assistant to compare"),
+        (["oracle", "none", "--checkpoint", "99"], "no common question at checkpoint 99. Choose one of 0, 1"),
     ],
 )
 def test_compare_rejects_unknown_names_and_invalid_operands(measured, arguments, message) -> None:

@@ -7,10 +7,10 @@ import pytest
 from factories import score
 from measured_lake import DOMAINS, write_assistant, write_health, write_probes
 
-import memflow.cli.pipeline
-from memflow.cli.planned_runs import Outcome, PlannedRun
+import memflow.operations.pipeline
 from memflow.cli.run import FAULTY_MEMORY
 from memflow.cli.summary import Summary
+from memflow.operations.planned_runs import Outcome, PlannedRun
 from memflow.records import Score
 from memflow.scoring.published_health import AssistantHealth, with_health
 
@@ -62,7 +62,7 @@ def test_exit_code_of_run(
     outcome = Outcome(
         ran=ran, scores=scores(*names, *others), failed=[(ran[0], "it broke")] if failed else []
     )
-    monkeypatch.setattr(memflow.cli.pipeline, "run_pipeline", lambda *arguments: outcome)
+    monkeypatch.setattr(memflow.operations.pipeline, "run_pipeline", lambda *arguments: outcome)
     result = empty("run", "--demo", "--domain", "amemgym_demo", "--memory", "none")
     assert result.exit_code == code, result.output
 

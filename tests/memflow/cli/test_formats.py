@@ -4,11 +4,11 @@ import re
 from typing import Any
 
 import pytest
+from latex_tables import is_balanced, latex_tables
 
 from memflow.cli.output import Text, heading, note, table
 from memflow.cli.tables import csv_text, latex_text, markdown_text
 
-SPECIAL = re.compile(r"(?<!\\)[&%$#_{}]")
 VIEWS = [
     ("show", "leaderboard"),
     ("show", "verdicts"),
@@ -20,30 +20,6 @@ VIEWS = [
     ("models",),
     ("sql", "SELECT assistant, value FROM score.leaderboard LIMIT 2"),
 ]
-
-
-def latex_tables(text: str) -> list[list[list[str]]]:
-    """Return the cells of each `tabular` of a LaTeX document. Fail for a cell with unescaped markup."""
-    tables = []
-    for spec, body in re.findall(r"\\begin{tabular}{(\w+)}\n(.*?)\\end{tabular}", text, re.DOTALL):
-        lines = body.splitlines()
-        assert (lines[0], lines[2], lines[-1]) == ("\\toprule", "\\midrule", "\\bottomrule")
-        rows = [line.removesuffix(" \\\\") for line in lines if line.endswith(" \\\\")]
-        assert len(rows) == len(lines) - 3
-        cells = [re.split(r" (?<!\\)& ", f"{row} " if row.endswith("&") else row) for row in rows]
-        assert {len(row) for row in cells} == {len(spec)}
-        plain = [
-            [
-                re.sub(r"\$[^$]*\$|\\(textbackslash|textasciitilde|textasciicircum|ldots){}", "", cell)
-                for cell in row
-            ]
-            for row in cells
-        ]
-        assert not [cell for row in plain for cell in row if SPECIAL.search(cell)]
-        tables.append(cells)
-    rest = re.sub(r"\\begin{tabular}.*?\\end{tabular}\n", "", text, flags=re.DOTALL)
-    assert all(line.startswith("%") for line in rest.splitlines())
-    return tables
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=" ".join)
@@ -75,7 +51,7 @@ def test_latex_and_markdown_escape_markup_and_csv_keeps_values() -> None:
     assert latex_tables(latex) == [
         [["na\\_me", "value"], ["50\\% \\& $<$b$>$$|$\\textbackslash{}", "$-$0.250"], ["x y", "1,234.500"]]
     ]
-    assert "% a_title\n" in latex and "% 100 %\n" in latex
+    assert "\\caption{a\\_title}\n" in latex and "\\par\\footnotesize 100 \\%\n\\end{table}" in latex
     assert "| 50% & \\<b\\>\\|\\\\ | -0.250 |" in markdown_text(parts)
     assert csv_text({}, parts, None) == 'na_me,value,empty\r\n50% & <b>|\\,-0.25,\r\n"x\ny",1234.5,\r\n'
 
@@ -86,3 +62,11 @@ def test_unknown_format_names_the_formats(measured: Any) -> None:
     assert "'xml' is not one of 'table', 'json', 'csv', 'markdown', 'latex'" in " ".join(
         result.stderr.split()
     )
+
+
+def test_bold_cells_and_texts_that_latex_would_obey() -> None:
+    parts = [table(["name", "value"], [["[x]", Text("0.5", "bold")], ["--y\x1b\ud800", 0.25]])]
+    latex = latex_text(parts)
+    assert "{}[x] & \\textbf{0.5} \\\\" in latex and "-{}-y$<$U+001B$>$$<$U+D800$>$ & 0.250" in latex
+    assert latex.encode("ascii") and is_balanced(latex)
+    assert "| \\[x\\] | **0.5** |" in markdown_text(parts)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from memflow.cli import COMMANDS
-from memflow.cli.front import _name_unused_settings
+from memflow.operations.front import _name_unused_settings
 
 SUBCOMMANDS = (
     *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
@@ -67,15 +67,8 @@ def test_settings_file_of_a_parent_folder_is_named_and_not_used(empty, tmp_path,
         ("show memory amemgym_demo awi", "memflow run --demo"),
         ("show made", "memflow run --demo"),
         ("checks", "memflow run --demo"),
-        (
-            "show capacity",
-            "Run a domain with the protocol capacity: `memflow run --domain membench_memdaily_capacity`",
-        ),
         ("show checkpoints", "memflow run --domain comem_demo"),
-        ("show mechanisms", "memflow run --domain membench_memdaily"),
-        ("show kinds", "memflow run --domain membench_memdaily"),
         ("show times", "memflow run"),
-        ("show partitions", "memflow run"),
     ],
 )
 def test_command_on_an_empty_home_names_the_next_step(empty, command: str, next_step: str) -> None:

@@ -271,7 +271,7 @@ def test_wrong_global_option_and_unexpected_error_are_misuse(
     def broken(*_: object) -> None:
         raise ZeroDivisionError
 
-    monkeypatch.setattr("memflow.cli.gate_operands.gate", broken)
+    monkeypatch.setattr("memflow.operations.gate_operands.gate", broken)
     ended = stored("gate", DOMAIN, "full", "--baseline", "full")
     assert ended.exit_code == 3
     assert "ZeroDivisionError" in ended.stderr

@@ -16,6 +16,9 @@ model = "gullible"
 [models.fence_only]
 kind = "scripted"
 model = "fence_only"
+[models.agreeable]
+kind = "scripted"
+model = "agreeable"
 [roles]
 judge = ["scripted", "gullible"]
 """
@@ -89,3 +92,16 @@ def test_judges_check_reports_changed_verdicts_with_and_without_fences(empty) ->
 
 def test_judges_check_rejects_an_unknown_metric(empty) -> None:
     assert "has no metric 'gone'" in empty.error("judges", "check", "--metric", "gone")
+
+
+def test_judges_calibrate_withholds_a_judge_that_accepts_everything(empty, tmp_path) -> None:
+    (tmp_path / "memflow.toml").write_text(SETTINGS, encoding="utf-8")
+    arguments = ("judges", "calibrate", "scripted", "agreeable", "--metric", "j_2025")
+    rows = {row["judge"]: row for row in empty.json(*arguments)["calibrations"]}
+    assert (rows["scripted"]["passed"], rows["scripted"]["reason"]) == (True, None)
+    assert (rows["agreeable"]["sensitivity"], rows["agreeable"]["specificity"]) == (1.0, 0.0)
+    shown = empty(*arguments).output
+    assert "52 of 52" in shown and "65 of 65" in shown and "withheld" in shown
+    assert "accepts 52 of 52 right and 65 of 65 wrong answers" in shown
+    wrong = empty.error("judges", "calibrate", "--language", "fr")
+    assert "fr" in wrong and "en" in wrong

@@ -16,7 +16,7 @@ def write_results(folder: Path, probes: list[Any]) -> Path:
     numbers = {name: at for at, name in enumerate(dict.fromkeys(probe.episode_id for probe in probes))}
     rows = [
         {
-            "question_id": f"conv{numbers[probe.episode_id]}_q{at}",
+            "question_id": f"conv{numbers[probe.episode_id]}_{probe.probe_id.rpartition('/')[2]}",
             "question": probe.question,
             "ground_truth_answer": probe.gold,
             "category": int(probe.category),

@@ -27,10 +27,12 @@ def test_run_of_the_sample_has_accuracy_by_type_retrieval_and_passing_checks(emp
     ]
     assert averages[0] != averages[1]
 
-    rows = empty.json("show", "question-types")["rows"]
-    counts = {row["average"]: row["n"] for row in rows if row["assistant"] == "none"}
-    assert counts["overall"] == counts["task-averaged"] == 7
-    assert (counts["answerable"], counts["abstention"], counts["single-session-user"]) == (6, 1, 2)
+    rows = empty.json("show", "leaderboard", "--metric", "accuracy", "--slices", "--assistant", "none")[
+        "scores"
+    ]
+    counts = {row["slice"]: row["n"] for row in rows}
+    slices = ("all", "answerable", "abstention", "category single-session-user")
+    assert [counts[name] for name in slices] == [7, 6, 1, 2]
 
     checks = empty("checks", "--domain", DOMAIN).stdout
     assert "0 failed, 0 with warnings" in checks

@@ -3,8 +3,8 @@
 import factories
 import pytest
 
-from memflow.cli.planned_runs import Outcome
 from memflow.cli.summary import Summary
+from memflow.operations.planned_runs import Outcome
 
 MINE = "mine"
 LATE = "amemgym/questions: no usable answer in 3 attempts; the last: it was cut off"

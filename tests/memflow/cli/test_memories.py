@@ -105,7 +105,7 @@ def test_memory_template_has_fewer_than_40_lines_and_runs_by_import_path(empty, 
     accuracy = next(
         row for row in ran["leaderboard"] if row["metric"] == "accuracy" and row["slice"] == "all"
     )
-    assert accuracy["assistant"] == "my_memory" and accuracy["value"] > 0.9
+    assert accuracy["assistant"] == "my_memory" and accuracy["value"] > 0.5
 
 
 def test_memories_command_finds_a_module_in_the_current_folder(template: Path) -> None:

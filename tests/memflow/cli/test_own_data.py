@@ -115,11 +115,6 @@ def test_import_chats_writes_a_table_to_which_questions_can_be_added(empty, tmp_
     )
     both = ("--data", "chats.csv", "--data", "questions.csv")
     assert empty.json("init", *both)["questions"] == 1
-    shown = empty(
-        "import", "chats", "conversations.json", "all.jsonl", "--separate", "--branches", "all"
-    ).stdout
+    shown = empty("import", "chats", "conversations.json", "all.jsonl", "--separate").stdout
     assert "all.jsonl: 1 messages of 1 conversations of Claude, as 1 dialogue." in shown
-    assert "no branches 'every'" in empty.error(
-        "import", "chats", "conversations.json", "b.csv", "--branches", "every"
-    )
     assert "ends neither with" in empty.error("import", "chats", "conversations.json", "b.txt")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memflow.assets.fingerprints import Fingerprints
-from memflow.cli.pipeline import Silent, run_pipeline
-from memflow.cli.planned_runs import Outcome, RunRequest
+from memflow.operations.pipeline import Silent, run_pipeline
+from memflow.operations.planned_runs import Outcome, RunRequest
 from memflow.pipeline import Scope, partition_key, tables_of
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.outputs import restore_outputs

@@ -2,8 +2,8 @@
 
 import factories
 
-from memflow.cli.planned_runs import Outcome, PlannedRun
 from memflow.cli.summary import Summary
+from memflow.operations.planned_runs import Outcome, PlannedRun
 from memflow.records import Score
 
 
