@@ -14,7 +14,7 @@ from memflow.benchmarks.views import ImportedResults
 from memflow.chat.ledger import RequestContext
 from memflow.chat.replacements import replacements
 from memflow.errors import BadInput
-from memflow.records import Probe, Verdict
+from memflow.records import Probe, Reply, Verdict
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.metric_backends.backends import build_metric_backends
 from memflow.resources.models.models import Models
@@ -41,19 +41,7 @@ def judge_imported(
             f"no metric of {domain.name} is decided by a judge. Import the results without `--judge`."
         )
     names = settings.judges_of(domain.name)
-    models = Models(settings, SqlLedger(settings.ledger_url))
-
-    async def judge(chats: Any) -> list[Verdict]:
-        chats.decoding = domain.decoding
-        judges = await chats.judges(domain.name)
-        backends = build_metric_backends(settings, benchmark.metric_backends(domain), judges)
-        return await benchmark.verdicts(domain, probes, results.replies, backends)
-
-    account = RequestContext(run="import", stage="score", domain=domain.name, assistant=results.assistant)
-    try:
-        judged = models.run(account, judge)
-    finally:
-        models.close()
+    judged = judge_replies(settings, domain, results.assistant, probes, results.replies, "import")
     recorded = [row for row in results.verdicts if row.metric in benchmark.judged_metrics]
     return replace(
         results,
@@ -64,6 +52,31 @@ def judge_imported(
             f"{name}@{file.digest[:8]}" for name, file in replacements().items() if name in prompts
         ),
     )
+
+
+def judge_replies(
+    settings: Settings,
+    domain: Domain,
+    assistant: str,
+    probes: Sequence[Probe],
+    replies: Sequence[Reply],
+    run: str,
+) -> list[Verdict]:
+    """Return the verdicts on replies by the judges of the settings. The requests are recorded under `run`."""
+    benchmark = registry.benchmark(domain.benchmark)
+    models = Models(settings, SqlLedger(settings.ledger_url))
+
+    async def judge(chats: Any) -> list[Verdict]:
+        chats.decoding = domain.decoding
+        judges = await chats.judges(domain.name)
+        backends = build_metric_backends(settings, benchmark.metric_backends(domain), judges)
+        return await benchmark.verdicts(domain, probes, replies, backends)
+
+    account = RequestContext(run=run, stage="score", domain=domain.name, assistant=assistant)
+    try:
+        return models.run(account, judge)
+    finally:
+        models.close()
 
 
 def _recorded_variant(variant: str) -> str:

@@ -1,0 +1,213 @@
+"""Sections of the page of published runs on evidence, reads, labels beside words, claims and sources."""
+
+from collections.abc import Iterator
+from statistics import median
+
+from memflow.benchmarks.views import Heading, Note, Part, Table
+from memflow.metrics.intervals import Interval
+from memflow.published_runs.report import FEWEST_ANSWERS, RunsReport, bracket, interval_cell, percent
+from memflow.published_runs.rescoring import RescoredRun
+
+EVIDENCE = (
+    "Retrieved: the share of a question's evidence messages that was retrieved. A wrong answer with all evidence is a "
+    "utilization failure; a right one without any questions the judge, the key or the search. Without labels, the "
+    "shares are of the lost and of the reached F1. Runs without an interval have fewer than 3 conversations. "
+    "In texts, evidence is found by its words. `Retrieved` and `with all` are by a strict rule: it finds 5 % of the "
+    "evidence of other questions, from other sessions, which may be there. `Lenient` and `without any` are by a rule "
+    "that finds 5 % of the evidence of other conversations, which cannot be there; `near` is how much of the former it "
+    "finds. The truth lies between the rules."
+)
+
+
+def evidence_parts(report: RunsReport) -> Iterator[Part]:
+    """Yield the section on evidence."""
+    if not report.attributions:
+        return
+    yield Heading("Where the evidence was lost")
+    yield Note(EVIDENCE)
+    rows, unknown = [], []
+    for part in report.attributions:
+        recall = part.retrieved
+        if recall.value is None:
+            reason = part.rows[0].reason or part.scores["evidence_recall"].reason or ""
+            unknown.append((part.run.name, reason))
+            continue
+        wrong, right = part.count(correct=False), part.count(correct=True)
+        rows.append(
+            (
+                part.run.name,
+                part.kind,
+                len(part.attributed),
+                _share(recall),
+                "" if wrong is None else wrong,
+                _share(part.with_all_evidence(correct=False)),
+                ""
+                if part.rule is None
+                else percent(part.with_all_evidence(correct=False, lenient=True).value),
+                "" if right is None else right,
+                _share(part.without_evidence(correct=True)),
+                "" if part.rule is None else percent(part.rule.near_rate),
+            )
+        )
+    yield Table(
+        (
+            "run",
+            "found by",
+            "questions",
+            "retrieved %",
+            "wrong",
+            "with all %",
+            "lenient %",
+            "right",
+            "without any %",
+            "near %",
+        ),
+        rows,
+    )
+    reasons = dict.fromkeys(reason for _, reason in unknown)
+    for reason in reasons:
+        yield Note(
+            f"Not attributed, because {reason}: {', '.join(name for name, of in unknown if of == reason)}."
+        )
+    for part in report.attributions:
+        if part.agreement:
+            there, strict, lenient, missing, strict_missing, lenient_missing = part.agreement
+            yield Note(
+                f"The rules beside known ids, in the texts of {part.run.name}: of {there:,} evidence messages that are "
+                f"there, the strict rule finds {strict:,} and the lenient one {lenient:,}; of {missing:,} that are "
+                f"not, {strict_missing:,} and {lenient_missing:,}."
+            )
+    names = {part.run.name for part in report.attributions}
+    without = [run for run in report.runs if run.name not in names]
+    if without:
+        systems = dict.fromkeys(run.system for run in without)
+        yield Note(
+            f"Not possible for {len(without)} runs, whose files have neither contexts nor retrieved ids: "
+            f"{', '.join(systems)}."
+        )
+
+
+def _share(interval: Interval) -> str:
+    return "" if interval.value is None else f"{percent(interval.value)} {bracket(interval)}"
+
+
+def reads_parts(report: RunsReport) -> Iterator[Part]:
+    """Yield the section on reads."""
+    rows = []
+    for check in report.reads:
+        times = check.latency.percentiles_s
+        if not (check.counts or times):
+            continue
+        counts = sorted(check.counts)
+        rows.append(
+            (
+                check.run.name,
+                len(check.run.answers),
+                f"{median(counts):g} ({counts[0]} to {counts[-1]})" if counts else "",
+                percent(check.share_at_largest) if counts else "",
+                len(check.empty.affected) if counts else "",
+                check.cut or "",
+                f"{times[0]:.2f} / {times[1]:.2f}" if times else "",
+            )
+        )
+    if rows:
+        yield Heading("What reads returned")
+        yield Table(
+            (
+                "run",
+                "reads",
+                "items, median and range",
+                "at the largest number %",
+                "empty",
+                "cut",
+                "search s, 50th / 95th",
+            ),
+            rows,
+        )
+
+
+def labels_parts(report: RunsReport) -> Iterator[Part]:
+    """Yield the section on labels."""
+    rows = [
+        (
+            check.run.name,
+            f"{check.equal_wrong} of {check.equal}",
+            f"{check.foreign_right} of {check.foreign}",
+            f"{check.commons} times, {percent(check.common_right.value)} % correct"
+            if check.commons > 1
+            else "",
+            f"{check.split} of {check.voted:,}" if check.voted else "",
+        )
+        for check in report.labels
+        if not check.run.is_selected and max(check.equal, check.foreign) >= FEWEST_ANSWERS
+    ]
+    if rows:
+        yield Heading("Labels beside words")
+        yield Note(
+            "An answer with exactly the words of the gold answer should be labeled correct. One without a common word "
+            "may be, such as a date in another form, but many of them question the labels. Votes of one judge are not "
+            "independent."
+        )
+        yield Table(
+            (
+                "run",
+                "words of the gold, labeled wrong",
+                "no common word, labeled correct",
+                "most frequent of these",
+                "split votes",
+            ),
+            rows,
+        )
+
+
+def claims_parts(report: RunsReport) -> Iterator[Part]:
+    """Yield the section on claims."""
+    if not report.claims:
+        return
+    equal = sum(check.is_equal is True for check in report.claims)
+    unknown = [check for check in report.claims if check.is_equal is None]
+    yield Heading("Claims that the rows do not give")
+    yield Note(
+        f"{equal} of {len(report.claims)} claims are what the rows give; {len(unknown)} cannot be checked."
+    )
+    rows = [
+        (
+            check.run.name,
+            check.claim.metric,
+            check.claim.where,
+            percent(check.claim.value, 2),
+            percent(check.value.value, 2) if check.value else "",
+            interval_cell(check.value, check.run.facts.units) if check.value else "not checkable",
+            "outside" if check.is_outside else "",
+        )
+        for check in report.claims
+        if not check.is_equal
+    ]
+    if rows:
+        yield Table(("run", "metric", "claimed in", "claimed %", "rows %", "95 % interval", "claim"), rows)
+
+
+def sources_parts(report: RunsReport) -> Iterator[Part]:
+    """Yield the section on sources."""
+    yield Heading("Sources")
+    rows: dict[tuple[str, str], list[RescoredRun]] = {}
+    for run in report.runs:
+        declared = run.run.declaration
+        rows.setdefault(
+            (declared.source, declared.license) if declared else ("a file of the user", ""), []
+        ).append(run)
+    yield Table(
+        ("source", "license", "runs", "SHA-256 of the files of each run"),
+        [
+            (
+                source,
+                license_,
+                ", ".join(run.name for run in runs),
+                ", ".join(run.run.digest[:8] for run in runs),
+            )
+            for (source, license_), runs in rows.items()
+        ],
+    )
+    faults = [f"{run.name}: {fault}" for run in report.runs for fault in run.run.faults]
+    faults += [f"{name} cannot be read: {reason}" for name, reason in report.missing.items()]
+    yield from (Note(f"- {text}") for text in faults)

@@ -1,0 +1,229 @@
+"""The analysis of all published runs at hand, and its statements in words, each computed from the rows."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from memflow.metrics.intervals import Interval
+from memflow.published_runs.rescoring import RescoredRun, Values
+from memflow.published_runs.rows import PublishedRun
+from memflow.published_runs.run_attribution import BenchmarkMessages, RunAttribution, attribute_run
+from memflow.published_runs.run_checks import (
+    HALF,
+    ClaimCheck,
+    LabelCheck,
+    ReadCheck,
+    check_claims,
+    check_labels,
+    check_reads,
+)
+from memflow.published_runs.run_comparisons import RunDifference, compare_runs, compare_values
+
+JUDGE_TEST = "judge_test"
+FEWEST_ANSWERS = 20
+"""Answers of a kind below which their labels are not stated."""
+
+
+@dataclass(frozen=True)
+class RunsReport:
+    """The rescored runs with their comparisons, attributions and checks. `missing` has a reason per run not read."""
+
+    runs: Sequence[RescoredRun]
+    families: Sequence[Sequence[RunDifference]]
+    attributions: Sequence[RunAttribution]
+    claims: Sequence[ClaimCheck]
+    labels: Sequence[LabelCheck]
+    reads: Sequence[ReadCheck]
+    missing: Mapping[str, str]
+
+    @classmethod
+    def of_runs(
+        cls,
+        runs: Iterable[PublishedRun],
+        messages: Mapping[str, BenchmarkMessages],
+        missing: Mapping[str, str],
+    ) -> "RunsReport":
+        """Analyze runs. `messages` are those of a benchmark whose data is at hand."""
+        data = defaultdict(BenchmarkMessages, messages)
+        rescored = [RescoredRun(run, data[run.benchmark].questions) for run in runs]
+        attributed = [attribute_run(run, data[run.run.benchmark]) for run in rescored]
+        attributions = [part for part in attributed if part is not None]
+        recalls: dict[tuple[str, ...], list[tuple[RescoredRun, Values]]] = {}
+        for part in attributions:
+            if not part.run.is_selected:
+                recalls.setdefault((part.run.run.benchmark, part.kind, part.run.system), []).append(
+                    (part.run, part.recall)
+                )
+        by_recall = [compare_values(members) for members in recalls.values()]
+        return cls(
+            rescored,
+            [*compare_runs(rescored), *filter(None, by_recall)],
+            attributions,
+            check_claims(rescored),
+            [labels for run in rescored if (labels := check_labels(run)) is not None],
+            [reads for run in rescored if (reads := check_reads(run)) is not None],
+            missing,
+        )
+
+    def statements(self) -> list[str]:
+        """Return what no label file states by itself: of claims, pairs, evidence, reads and judges."""
+        return [sentence for part in STATEMENTS for sentence in part(self)]
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """Return a share in percent, without the sign."""
+    return "" if value is None else f"{100 * value:.{digits}f}"
+
+
+def bracket(interval: Interval) -> str:
+    """Return an interval in percent, such as `[75.0, 88.8]`; empty without one."""
+    if interval.low is None or interval.high is None:
+        return ""
+    return f"[{percent(interval.low)}, {percent(interval.high)}]"
+
+
+def interval_cell(interval: Interval, units: str) -> str:
+    """Return an interval in percent, or why there is none, with the name of the units."""
+    if interval.low is None or interval.high is None:
+        reason = (
+            (interval.reason or "").replace("episodes", units).replace("episode", units.removesuffix("s"))
+        )
+        return f"none: {reason}"
+    return f"{percent(interval.low)} – {percent(interval.high)}"
+
+
+def points(row: RunDifference) -> str:
+    """Return a difference in points with its interval."""
+    difference = row.difference
+    if difference.difference is None:
+        return difference.reason or ""
+    value = f"{100 * difference.difference:+.1f}"
+    if difference.low is None or difference.high is None:
+        return value
+    return f"{value} [{100 * difference.low:+.1f}, {100 * difference.high:+.1f}]"
+
+
+def p_words(row: RunDifference) -> str:
+    """Return the adjusted p value in words."""
+    if row.p_adjusted is None:
+        return "no test"
+    return f"adjusted p = {row.p_adjusted:.3f}" if row.p_adjusted >= 0.001 else "adjusted p < 0.001"
+
+
+def _of_claims(report: RunsReport) -> Iterator[str]:
+    checked = [check for check in report.claims if check.is_equal is not None]
+    differing = [check for check in checked if not check.is_equal]
+    if not differing:
+        return
+    worst = max(differing, key=_distance)
+    value = worst.value or Interval(None, None, None)
+    where = "outside" if worst.is_outside else "inside"
+    yield (
+        f"{len(differing)} of {len(checked)} claims are not what the committed rows give. {worst.run.name} claims "
+        f"{percent(worst.claim.value)} % ({worst.claim.metric}, {worst.claim.where}); its rows give "
+        f"{percent(value.value)} % {bracket(value)}, so the claim is {where} the interval."
+    )
+
+
+def _distance(check: ClaimCheck) -> float:
+    return abs((check.value.value or 0.0) - check.claim.value) if check.value else 0.0
+
+
+def _of_pairs(report: RunsReport) -> Iterator[str]:
+    whole = [
+        row
+        for family in report.families
+        for row in family
+        if row.is_same_reader
+        and row.a.main
+        and row.metric is row.a.main.metric
+        and row.a.selection == "whole"
+    ]
+    largest = max(whole, key=lambda row: abs(row.difference.difference or 0.0), default=None)
+    anchored = [row for row in whole if "anchor" in (row.a.role, row.b.role) and row is not largest]
+    for row in filter(None, (largest, *anchored)):
+        better = (row.a if row.better == "a" else row.b).name if row.better else None
+        yield (
+            f"On the same {row.difference.n:,} questions, with the same reader, prompt and judge, {row.a.name} minus "
+            f"{row.b.name} is {points(row)} points ({p_words(row)}): "
+            f"{f'{better} is better' if better else 'they cannot be told apart'}."
+        )
+
+
+def _of_evidence(report: RunsReport) -> Iterator[str]:
+    by_system: dict[str, RunAttribution] = {}
+    for part in report.attributions:
+        if (
+            part.is_labeled
+            and part.with_all_evidence(correct=False).low is not None
+            and not part.run.is_selected
+        ):
+            by_system[part.run.system] = part
+    for part in by_system.values():
+        wrong, none = part.with_all_evidence(correct=False), part.without_evidence(correct=False)
+        most = percent(part.with_all_evidence(correct=False, lenient=True).value)
+        by_rule = f" by a strict rule for words, and {most} % by a lenient one," if part.rule else ""
+        yield (
+            f"Of the {part.count(correct=False):,} answers that {part.run.name} got wrong, {percent(wrong.value)} % "
+            f"{bracket(wrong)}{by_rule} had all their evidence in the context, so the search was not to blame; "
+            f"{percent(none.value)} % {bracket(none)} had none of it{' even by the lenient rule' * bool(part.rule)}."
+        )
+
+
+def _of_retrieval(report: RunsReport) -> Iterator[str]:
+    best: dict[tuple[str, str], RunAttribution] = {}
+    for part in report.attributions:
+        if part.kind != "words" and not part.run.values:
+            former = best.setdefault((part.run.system, part.run.run.benchmark), part)
+            if (part.retrieved.value or 0.0) > (former.retrieved.value or 0.0):
+                best[part.run.system, part.run.run.benchmark] = part
+    texts = [
+        f"{part.run.name} {percent(part.retrieved.value)} % {bracket(part.retrieved)} of the {part.kind}"
+        for part in best.values()
+    ]
+    if texts:
+        yield f"Evidence that retrieval alone brings, before any reader: {'; '.join(texts)}."
+
+
+def _of_judges(report: RunsReport) -> Iterator[str]:
+    for run in report.runs:
+        if run.role == JUDGE_TEST and run.main is not None:
+            accepted = run.main.interval()
+            yield (
+                f"The judge {run.judge} ({run.run.contract}) accepts {percent(accepted.value)} % {bracket(accepted)} "
+                f"of {len(run.main.by_question):,} deliberately wrong answers ({run.name})."
+            )
+
+
+def _of_labels(report: RunsReport) -> Iterator[str]:
+    checks = [check for check in report.labels if check.run.role != JUDGE_TEST]
+    common = max(checks, key=lambda check: check.commons * (check.common_right.value or 0.0), default=None)
+    if common is not None and common.commons >= FEWEST_ANSWERS and (common.common_right.value or 0.0) >= HALF:
+        yield (
+            f"{common.run.name} answers \u201c{common.common}\u201d to {common.commons:,} questions whose gold has "
+            f"no word of it, and {percent(common.common_right.value)} % {bracket(common.common_right)} of these are "
+            "labeled correct: the labels are not of these answers, or the judge accepts anything."
+        )
+    equal = [check for check in checks if check.equal >= FEWEST_ANSWERS]
+    worst = max(equal, key=lambda check: check.equal_wrong / check.equal, default=None)
+    if worst is not None and worst.equal_wrong:
+        others = [check for check in equal if check is not worst]
+        yield (
+            f"{worst.run.name}: {worst.equal_wrong:,} of {worst.equal:,} answers with exactly the words of the gold "
+            f"answer are labeled wrong; of all other runs {sum(check.equal_wrong for check in others):,} of "
+            f"{sum(check.equal for check in others):,}."
+        )
+
+
+def _of_reads(report: RunsReport) -> Iterator[str]:
+    cut = [row for row in report.reads if row.cut]
+    for row in cut:
+        yield (
+            f"{row.run.name}: {row.cut:,} of {len(row.run.answers):,} published contexts are cut at the same length, "
+            "so what is missing from them proves nothing."
+        )
+
+
+STATEMENTS: Sequence[Callable[[RunsReport], Iterator[str]]] = (
+    *(_of_claims, _of_pairs, _of_evidence, _of_retrieval, _of_judges, _of_labels, _of_reads),
+)
