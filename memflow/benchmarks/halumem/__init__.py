@@ -1,0 +1,24 @@
+"""HaluMem (arXiv 2511.03506): what a memory extracts from each session, how it updates, and what it answers then.
+
+Verdicts are on operations: a judge sees what the writes of a session added, what is recalled for the text of an
+updated fact, and the answer to each question right after its session. Data and toolkit are CC BY-NC-ND 4.0: memflow
+ships neither, and its sample is of its own writing.
+"""
+
+from memflow.benchmarks.halumem.datasets import DATASETS
+from memflow.benchmarks.halumem.domains import DOMAINS
+from memflow.benchmarks.spec import BenchmarkSpec
+
+SPEC = BenchmarkSpec(
+    name="halumem",
+    title="HaluMem",
+    domains=DOMAINS,
+    datasets=DATASETS,
+    implementation=f"{__name__}.benchmark:HaluMem",
+    views=f"{__name__}.views:VIEWS",
+    imports=f"{__name__}.views:IMPORTS",
+    protocol=f"{__name__}.protocol:PROTOCOL",
+    paper=__name__,
+    unit="users",
+    usual_dataset="halumem_medium_users",
+)
