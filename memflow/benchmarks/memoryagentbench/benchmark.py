@@ -1,0 +1,100 @@
+"""The `Benchmark` implementation of MemoryAgentBench, which calls the other modules of this package."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.memoryagentbench.answers import parsed_line
+from memflow.benchmarks.memoryagentbench.config import parse_config
+from memflow.benchmarks.memoryagentbench.judging import SUMMARY, judge_prompts
+from memflow.benchmarks.memoryagentbench.load import count_contents, load_rows, read_records, titles_of
+from memflow.benchmarks.memoryagentbench.probes import make_probes
+from memflow.benchmarks.memoryagentbench.question import PACKAGE, build_question
+from memflow.benchmarks.memoryagentbench.scoring import make_scores, probe_slices
+from memflow.benchmarks.memoryagentbench.scripted import HANDLERS
+from memflow.benchmarks.memoryagentbench.sources import ACCURACY, family
+from memflow.benchmarks.memoryagentbench.turns import make_turns
+from memflow.benchmarks.memoryagentbench.verdicts import make_verdicts
+from memflow.chat.prompts import Prompt
+from memflow.chat.requests import Chat
+from memflow.chat.scripted import Handler
+from memflow.judges.cases import JudgeCase, load_cases
+from memflow.memories.memory import Recall
+from memflow.metrics.backends import MetricBackends
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+
+
+class MemoryAgentBench(Benchmark):
+    """The implementation of MemoryAgentBench's pipeline steps. A text is an episode."""
+
+    name = "memoryagentbench"
+    judged_metrics = frozenset({ACCURACY, *SUMMARY})
+
+    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
+        return read_records(dataset, files)
+
+    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
+        return count_contents(records)
+
+    def size(self, domain: Domain, records: Sequence[Record]) -> int:
+        return len(load_rows(domain.limited(0), records))
+
+    async def turns(
+        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
+    ) -> list[Turn]:
+        config = parse_config(domain)
+        rows = load_rows(domain, records)
+        return [turn for _, row in rows for turn in make_turns(domain.name, row, config)]
+
+    async def probes(
+        self,
+        domain: Domain,
+        records: Sequence[Record],
+        states: States,
+        turns: Sequence[Turn],
+        simulator: Chat,
+        gold_labels: Sequence[GoldLabel] = (),
+    ) -> list[Probe]:
+        config = parse_config(domain)
+        titles = titles_of(records)
+        return [
+            probe
+            for dataset, row in load_rows(domain, records)
+            for probe in make_probes(domain.name, dataset, row, config, titles)
+        ]
+
+    def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
+        return build_question(probe, recall, gold_context)
+
+    def parse(self, probe: Probe, value: Any) -> str:
+        return str(value) if self.is_judged(probe) else parsed_line(str(value))
+
+    async def verdicts(
+        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
+    ) -> list[Verdict]:
+        return await make_verdicts(domain, probes, replies, backends)
+
+    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
+        return make_scores(domain, results)
+
+    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
+        return {
+            name: frozenset(probe.probe_id for probe in members)
+            for name, members in probe_slices(probes).items()
+        }
+
+    def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
+        return judge_prompts() if table == "score.verdicts" else []
+
+    def is_judged(self, probe: Probe) -> bool:
+        asked = family(probe.category or "")
+        return asked is not None and asked.is_judged
+
+    def judge_cases(self) -> Sequence[JudgeCase]:
+        return load_cases(PACKAGE)
+
+    def handlers(self) -> dict[str, Handler]:
+        return dict(HANDLERS)

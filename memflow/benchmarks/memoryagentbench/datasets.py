@@ -1,0 +1,5 @@
+"""MemoryAgentBench's data sets, which datasets.toml declares."""
+
+from memflow.benchmarks.dataset_file import load_datasets
+
+DATASETS = load_datasets("memflow.benchmarks.memoryagentbench")
