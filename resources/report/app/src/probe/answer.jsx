@@ -8,6 +8,7 @@ import { excerpt } from "../text.js";
 import { amount, score } from "../format.js";
 import { href } from "../route.js";
 import { outcomeOf } from "../verdicts.js";
+import { lifeOf } from "./life.js";
 
 const FAILURES = {
   write: "Write failure, by evidence: no entry of the memory came from the missing evidence when the question was asked.",
@@ -20,8 +21,8 @@ const FIRST_ENTRIES = 12;
 const MORE_ENTRIES = 100;
 const SHORTEST_MARK = 8;
 
-/** `results`: what `loadResults` returns. `texts`: message texts by id. `onShow(id)` shows a message in the dialogue. */
-export function Answer({ site, domain, assistant, probe, results, failure, texts, onShow }) {
+/** `fact`: the messages of the probe's fact. `results`: what `loadResults` returns. `texts`: message texts by id. `onShow(id)` shows a message in the dialogue. */
+export function Answer({ site, domain, assistant, probe, fact, results, failure, texts, onShow }) {
   const reply = results.replies[probe.probe];
   const verdicts = results.verdicts[probe.probe] ?? [];
   const [copied, setCopied] = useState("");
@@ -58,6 +59,7 @@ export function Answer({ site, domain, assistant, probe, results, failure, texts
           )}
           <Numbers reply={reply} />
           <EvidenceTable probe={probe} reply={reply} entries={results.entries} texts={texts} onShow={onShow} />
+          <Life fact={fact} reply={reply} results={results} texts={texts} onShow={onShow} />
           <Recalled probe={probe} reply={reply} entries={results.entries} texts={texts} onShow={onShow} />
           <Prompt probe={probe} reply={reply} results={results} texts={texts} />
         </>
@@ -165,6 +167,51 @@ function EvidenceTable({ probe, reply, entries, texts, onShow }) {
         </table>
       </div>
     </>
+  );
+}
+
+function Life({ fact, reply, results, texts, onShow }) {
+  const events = lifeOf(fact, reply, results.messages, results.entries);
+  if (events.length === 0) {
+    return null;
+  }
+  return (
+    <details open={events.some(({ what }) => what === "taken back")}>
+      <summary>Life of the fact in this memory ({events.length.toLocaleString("en")} events)</summary>
+      <div class="scroll" tabindex={0} role="region" aria-label="Life of the fact">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Messages so far</th>
+              <th scope="col">Event</th>
+              <th scope="col">Message or entry</th>
+              <th scope="col">Text</th>
+            </tr>
+          </thead>
+          <tbody>
+            {events.slice(0, MORE_ENTRIES).map(({ at, what, id, text, note }) => (
+              <tr key={`${what} ${id}`}>
+                <td>{at.toLocaleString("en")}</td>
+                <th scope="row">{what}</th>
+                <td>
+                  {texts.has(id) ? (
+                    <button type="button" class="link" onClick={() => onShow(id)}>
+                      {id}
+                    </button>
+                  ) : (
+                    <code>{id}</code>
+                  )}
+                </td>
+                <td>
+                  {text && <Text>{excerpt(text, 160)}</Text>}
+                  {note && <p class="muted">{note}</p>}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
   );
 }
 

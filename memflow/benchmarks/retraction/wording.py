@@ -1,0 +1,54 @@
+"""Rewording of the users' messages by the simulator. The examiner must read the same from the new words.
+
+A user with a message that the simulator cannot reword is quarantined whole: without the message, golds would be wrong.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from memflow.benchmarks.retraction.examination import Knowledge, turn_line
+from memflow.benchmarks.retraction.load import Words
+from memflow.benchmarks.retraction.question import PACKAGE
+from memflow.chat.asking import ask
+from memflow.chat.prompts import Prompt, load_in_language
+from memflow.chat.requests import Chat
+from memflow.records import Turn
+
+
+def reword_prompt(language: str) -> Prompt:
+    """Return the prompt in a language."""
+    return load_in_language(PACKAGE, "reword", language=language)
+
+
+async def reword_user(turns: Sequence[Turn], words: Words, simulator: Chat) -> list[Turn]:
+    """Return the turns of one user with the messages in the simulator's words, in order."""
+    knowledge, prompt, reworded = Knowledge(words), reword_prompt(words.language), list[Turn]()
+    for turn in turns:
+        if turn.role != "user":
+            reworded.append(turn)
+            continue
+        before, knowledge = knowledge, _after(knowledge, turn)
+        check = partial(_find_difference, turn, before, knowledge)
+        answer = await ask(simulator, prompt, {"message": turn.text}, check=check)
+        if answer.value is None:
+            reason = f"message {turn.message_id} could not be reworded: {answer.reason}"
+            return [replace(quarantined, reason=reason) for quarantined in turns]
+        reworded.append(replace(turn, text=answer.value))
+    return reworded
+
+
+def _find_difference(turn: Turn, before: Knowledge, after: Knowledge, text: str) -> str | None:
+    same = _after(before, replace(turn, text=text)) == after
+    return None if same else "it does not state, take back or restrict the same facts with the same values"
+
+
+def _after(knowledge: Knowledge, turn: Turn) -> Knowledge:
+    copy = replace(
+        knowledge,
+        values=dict(knowledge.values),
+        restricted=set(knowledge.restricted),
+        ended=set(knowledge.ended),
+    )
+    copy.read(turn_line(turn))
+    return copy

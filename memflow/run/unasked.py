@@ -1,0 +1,114 @@
+"""Probes that ask no answer: what a memory recalls for a text, what a checkpoint's writes added, and what it contains.
+
+The reply of such a probe has a JSON list of texts and the ids of their entries; the benchmark's verdicts judge these.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from memflow.benchmarks.api import Benchmark
+from memflow.benchmarks.domains import Domain
+from memflow.memories.baselines import Oracle
+from memflow.memories.entries import EntryStore, Item, sources_of
+from memflow.memories.external import ExternalMemory
+from memflow.memories.memory import Memory, Recall
+from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities
+from memflow.memories.server.mirror import WRITE
+from memflow.records import NOT_MEASURABLE, STORED, UNASKED, WRITTEN, Probe
+
+MESSAGES, TEXTS, DECLARED, RECALLED = "messages", "texts", "declared", "recalled"
+"""What the texts of a reply are (`Reply.parsed`): stored messages, texts that the memory wrote, texts that its server
+declares for a write, or texts that it recalled."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The texts of a probe that asks no answer, with the ids of their entries and of the messages behind them."""
+
+    texts: tuple[str, ...] = ()
+    origin: str = ""
+    entries: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    reason: str | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """Return the columns of the reply."""
+        return {
+            "text": None if self.reason is not None else json.dumps(self.texts, ensure_ascii=False),
+            "parsed": None if self.reason is not None else self.origin,
+            "recalled": list(self.entries),
+            "recalled_sources": list(self.sources),
+            "reason": self.reason,
+        }
+
+
+def search_text(benchmark: Benchmark, domain: Domain, probe: Probe) -> str:
+    """Return the text that a memory is read with for a probe. Raises like `Benchmark.question`."""
+    if probe.kind in UNASKED:
+        return probe.question
+    return benchmark.question(domain, probe, Recall(), None).query
+
+
+def is_read(probe: Probe) -> bool:
+    """Return whether a memory is read for a probe, and not only its entries listed."""
+    return probe.kind not in (WRITTEN, STORED)
+
+
+def observe_recall(probe: Probe, memory: Memory, recall: Recall) -> Observed:
+    """Return the texts that a memory recalled for a probe of kind `search`.
+
+    The oracle recalls the gold. A memory that recalls the same for every query is not measurable.
+    """
+    if isinstance(memory, Oracle):
+        return Observed((probe.revealed,), RECALLED)
+    if memory.recalls_entries and not memory.ranks_entries:
+        return Observed(
+            reason=f"{NOT_MEASURABLE}: {type(memory).__name__} does not search, it recalls the same for every text"
+        )
+    items = recall.entries
+    texts = tuple(item.text for item in items) or ((recall.notes,) if recall.notes else ())
+    return Observed(texts, RECALLED, tuple(item.entry_id for item in items), sources_of(items))
+
+
+def observe_entries(probe: Probe, memory: Memory, items: Sequence[Item], start: int | None) -> Observed:
+    """Return the texts that a checkpoint's writes added (`written`), or that the memory contains (`stored`).
+
+    `items` are all entries of the episode; `memory` is restored as of the probe. `start` is the sequence number before
+    the first message of the checkpoint, None without messages.
+    """
+    if not memory.recalls_entries:
+        return Observed(reason=f"{NOT_MEASURABLE}: the memory stores no entries by design")
+    store, ignored = memory.store, type(memory).bookkeeping_kinds
+    if probe.kind == WRITTEN and (declared := _declared_texts(store, start)) is not None:
+        return Observed(declared, DECLARED)
+    capabilities = next(filter(None, (declared_capabilities(item.kind, item.meta) for item in items)), None)
+    if capabilities is not None and capabilities.export == "none":
+        return Observed(reason=f"{NOT_MEASURABLE}: {NO_CONTENT}")
+    found = [item for item in store.live() if item.kind not in ignored and item.text.strip()]
+    if probe.kind == WRITTEN:
+        earlier = {item.entry_id: item for item in items}
+        found = [item for item in found if start is not None and _is_new(item, start, earlier)]
+    raw = not isinstance(memory, ExternalMemory) and memory.calls.chat_write == 0
+    return Observed(
+        tuple(item.text for item in found),
+        MESSAGES if raw else TEXTS,
+        tuple(item.entry_id for item in found),
+        sources_of(found),
+    )
+
+
+def _is_new(item: Item, start: int, earlier: dict[str, Item]) -> bool:
+    """Return whether an entry has a text since `start`; a revision with the text of its former version has not."""
+    version: Item | None = item
+    while version is not None and version.since > start:
+        version = earlier.get(version.previous) if version.previous is not None else None
+    return item.since > start and (version is None or version.text != item.text)
+
+
+def _declared_texts(store: EntryStore, start: int | None) -> tuple[str, ...] | None:
+    """Return the texts that a memory server declares for the writes since `start`; None if it declares none."""
+    writes = [item for item in store.live(WRITE) if start is not None and item.since > start]
+    lists = [item.meta["extracted"] for item in writes if "extracted" in item.meta]
+    return tuple(text for texts in lists for text in texts) if lists else None
