@@ -122,14 +122,6 @@ FILES = (
         rows=True,
     ),
     PublishedFile(
-        "CoMem on AMemGym",
-        "comem_amemgym",
-        "amemgym/v1.base/data.json",
-        [user(f"u{n}") for n in range(4)],
-        ("qas",),
-        json_list,
-    ),
-    PublishedFile(
         "LoCoMo",
         "locomo",
         "locomo/locomo10.json",

@@ -30,6 +30,10 @@ class SampleSize:
         """
         return None
 
+    def session_of(self, turn: Turn) -> Any:
+        """Return what identifies the session of a message in its episode. The default is its event."""
+        return turn.event
+
     def left_out(self, domain: Domain, records: Sequence[Record]) -> str | None:
         """Return a text on what a sample leaves out of the history of its units; None if it leaves out nothing.
 
@@ -110,6 +114,10 @@ class Judging:
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         """Return the judge's prompts for the table `score.verdicts` or `score.claims`; empty if no judge is called."""
         return []
+
+    def is_judged(self, probe: Probe) -> bool:
+        """Return whether answers to a probe may need the judge."""
+        return True
 
     def judge_cases(self) -> Sequence[JudgeCase]:
         """Return the cases of the injection test for the judge's prompts; empty if no judge is called."""

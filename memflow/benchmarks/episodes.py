@@ -1,9 +1,10 @@
 """Conversion of turns to messages and episodes, for benchmarks whose data sets give all replies."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Literal, cast
 
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import Message
 from memflow.records import Turn
 from memflow.run.play import Episode, Event
@@ -12,7 +13,14 @@ from memflow.run.play import Episode, Event
 def message_of(turn: Turn) -> Message:
     """Return a turn as the message that a memory receives, without gold."""
     role = cast(Literal["user", "assistant"], turn.role)
-    return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
+    return Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at, turn.caption)
+
+
+def forget_requests(turns: Sequence[Turn]) -> Mapping[str, ForgetRequest]:
+    """Return the requests to forget of turns by message id, for `Event.forgets`. Raises BadInput."""
+    return {
+        turn.message_id: ForgetRequest.from_json(turn.forgets) for turn in turns if turn.forgets is not None
+    }
 
 
 def arrivals(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
@@ -35,7 +43,13 @@ def given_episodes(turns: Sequence[Turn]) -> list[Episode]:
         Episode(
             name,
             tuple(
-                Event(number, come[0].checkpoint, "given", tuple(message_of(turn) for turn in come))
+                Event(
+                    number,
+                    come[0].checkpoint,
+                    "given",
+                    tuple(message_of(turn) for turn in come),
+                    forgets=forget_requests(come),
+                )
                 for number, come in enumerate(arrivals(said))
             ),
         )

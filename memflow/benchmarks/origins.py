@@ -1,7 +1,6 @@
 """Origins of data sets: the addresses of published files and archives, which `memflow data get` downloads on request.
 
-A benchmark declares them in `<benchmark>/datasets.py`, as `Dataset.download`. resources/data/downloads/ downloads the
-files.
+A benchmark declares them as `Dataset.download`. resources/data/downloads/ downloads the files.
 """
 
 import re

@@ -12,9 +12,13 @@ from typing import TYPE_CHECKING, Any
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, DomainName, ProtocolProfile
 from memflow.benchmarks.domains import Domain, RoleDecoding
 from memflow.benchmarks.protocol_settings import (
+    REPLACED,
+    STANDARD,
     EmbeddingModel,
     Fixed,
     Parameter,
+    ProfiledSetting,
+    PromptText,
     RoleModel,
     Setting,
     Temperature,
@@ -24,6 +28,8 @@ from memflow.benchmarks.protocol_settings import (
 
 SAME = "the same"
 """The text of a published code that does what its paper says."""
+UNSPECIFIED = ("", "–")
+"""The texts of a point that the paper does not specify."""
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -60,21 +66,39 @@ class ProtocolPoint:
     """Whether the point concerns a domain, such as only generated ones."""
     memories: tuple[str, ...] = ()
     """The memory systems that the point concerns; empty for all."""
+    paper_value: Any = None
+    """The paper's value, where it is neither the published one nor set by the profile `paper`."""
 
-    @property
-    def published_value(self) -> Any:
-        """The value in the published protocol; a text if the point is not adjustable."""
-        if not isinstance(self.setting, Fixed):
-            return self.setting.published
-        return self.paper if self.published in ("", SAME) else self.published
+    def reference(self, profile: ProtocolProfile = "published") -> Any:
+        """Return the value that a run is compared with; a text if the point is fixed or a prompt.
 
-    def deviates(self, value: Any) -> bool:
-        """Return whether a run with this value differs from the published protocol. Fixed points ignore it."""
+        This is the paper's under the profile `paper` if the paper specifies the point, otherwise the published code's.
+        """
+        setting, by_paper = self.setting, self.is_of_paper(profile)
+        if isinstance(setting, Fixed | PromptText):
+            return self.paper if by_paper or self.published in ("", SAME) else self.published
+        if not by_paper:
+            return setting.published
+        if isinstance(setting, Variant):
+            return setting.values.paper or STANDARD
+        of_profile = setting.values.paper if isinstance(setting, ProfiledSetting) else None
+        values = (self.paper_value, of_profile, setting.published)
+        return next(value for value in values if value is not None)
+
+    def is_of_paper(self, profile: ProtocolProfile) -> bool:
+        """Return whether the paper, and not the published code, is what a run under a profile is compared with."""
+        return profile == "paper" and self.paper not in UNSPECIFIED
+
+    def deviates(self, value: Any, profile: ProtocolProfile = "published") -> bool:
+        """Return whether a run with this value differs from its reference. Fixed points ignore the value."""
         if isinstance(self.setting, Fixed):
-            return not self.setting.as_published
+            as_paper = self.setting.as_paper if self.is_of_paper(profile) else None
+            return not (self.setting.as_published if as_paper is None else as_paper)
+        if isinstance(self.setting, PromptText):
+            return bool(value != REPLACED)
         if isinstance(self.setting, RoleModel | EmbeddingModel):  # servers put an owner before the name
             value = str(value).rpartition("/")[2]
-        return bool(value != self.published_value)
+        return bool(value != self.reference(profile))
 
 
 @dataclass(frozen=True)

@@ -124,8 +124,13 @@ class PromptText:
     """The wording of prompts. Only the user's prompt files can replace prompts (docs/how-to/extend.md)."""
 
     prompts: tuple[str, ...]
-    """Stems of prompts of the benchmark."""
+    """Stems of prompts of the benchmark, or names such as `awi/update`. A stem stands for its translation too."""
     published: str = REPLACED
+
+    def names(self, benchmark: str) -> tuple[str, ...]:
+        """Return the names of the prompts."""
+        return tuple(prompt if "/" in prompt else f"{benchmark}/{prompt}" for prompt in self.prompts)
+
     set_by: str = "prompts"
 
 
@@ -139,9 +144,13 @@ class SampleLimit:
 
 @dataclass(frozen=True)
 class Fixed:
-    """A difference that no setting changes. `as_published`: whether memflow does the same as the published code."""
+    """A point that no setting changes. `as_published`: whether memflow does the same as the published code.
+
+    `as_paper`: whether it does what the paper says; None if that is what the code does.
+    """
 
     as_published: bool
+    as_paper: bool | None = None
     set_by: str = ""
 
 

@@ -132,12 +132,15 @@ def all_expectations() -> "list[Expectation]":
     return [rule for name in _usable(expectations) for rule in expectations(name)]
 
 
-def views() -> "dict[str, tuple[BenchmarkSpec, View]]":
-    """Return the views of all benchmarks by command name.
+def views() -> "dict[str, tuple[BenchmarkSpec | None, View]]":
+    """Return the views by command name: those that every benchmark has, then those of each benchmark with its spec.
 
     If several benchmarks use a name, the first benchmark gets the name. The other views are named `BENCHMARK-NAME`.
     """
-    views_by_command: dict[str, tuple[BenchmarkSpec, View]] = {}
+    common: tuple[View, ...] = load_object("memflow.benchmarks.common_views:VIEWS")
+    views_by_command: dict[str, tuple[BenchmarkSpec | None, View]] = {
+        view.name: (None, view) for view in common
+    }
     for name, view in _items("views"):
         views_by_command[view.name if view.name not in views_by_command else f"{name}-{view.name}"] = (
             spec_of(name),

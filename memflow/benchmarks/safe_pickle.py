@@ -22,7 +22,7 @@ class _Plain(pickle.Unpickler):
 
 
 def load(content: bytes) -> Any:
-    """Load a pickle of plain values. Raises NotPlain."""
+    """Load a pickle of built-in values and sets. Raises NotPlain if it is damaged or names another class."""
     try:
         return _Plain(io.BytesIO(content)).load()
     except NotPlain:

@@ -42,6 +42,8 @@ class BenchmarkSpec:
     """Import path of a mapping from name to `memflow.annotation.kind.Kind`: what people can annotate."""
     protocol: str = ""
     """Import path of a `memflow.benchmarks.protocol.BenchmarkProtocol`: what its paper and published code fix."""
+    paper: str = ""
+    """The package with `paper.yaml` and `paper.csv`: the tables of its paper (memflow/papers/schema.py)."""
     own_files: str = ""
     """Import path of a `memflow.benchmarks.own_files.OwnFiles`: its format for everybody's own data."""
     conversions: str = ""
@@ -52,6 +54,8 @@ class BenchmarkSpec:
     """The data set that `memflow data get NAME` with the benchmark's name downloads; empty for none."""
     demo: str = ""
     """The domain that `memflow run --demo` runs; empty for none."""
+    retrieval_demo: str = ""
+    """The domain on which `memflow run --demo` measures retrieval; empty for none."""
 
     @property
     def parts(self) -> list[str]:

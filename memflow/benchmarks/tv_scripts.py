@@ -8,54 +8,12 @@ from typing import Annotated, Any
 from pydantic import BaseModel, Field, StringConstraints
 
 from memflow.benchmarks import safe_pickle
-from memflow.benchmarks.datasets import Defect
-from memflow.benchmarks.origins import Download, github_file
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 
 NO_DICT = "the value is not a Python dict"
 CHATBOTS = {"friends": "Ross", "bigbang": "Sheldon", "theoffice": "Michael"}
 """The character that the assistant plays, by show; DialSim's choice."""
-SHOWS: tuple[tuple[str, str, Mapping[str, str]], ...] = (
-    (
-        "friends",
-        "Friends",
-        {
-            "dialsim/dialsim_corpus_friends.txt": (
-                "a54c78565e5f22df0f1cf65222661bc554212eaccb493d6a145acc4b77dee7c4"
-            )
-        },
-    ),
-    ("bigbang", "The Big Bang Theory", {}),
-    ("theoffice", "The Office", {}),
-)
-"""Name, title and published SHA-256 sums of each show's files."""
-SCRIPT_DEFECTS: Mapping[str, tuple[Defect, ...]] = {
-    "theoffice": (Defect("sessions without words", "the session has no line of the form", 5),)
-}
-"""Known defects of the scripts by show: sessions 1312, 1919, 1939, 2188 and 2278 of The Office have only a name."""
-SCRIPT_DOWNLOADS: Mapping[str, Download] = {
-    show: Download(
-        "https://github.com/LittleDinoC/MemoryBench-code",
-        (
-            github_file(
-                "LittleDinoC/MemoryBench-code",
-                "59d1b60ef686fd0b7121678e3d9dfc9ff4e72893",
-                f"raw/DialSim/dialsim_corpus_{show}.txt",
-                f"dialsim/dialsim_corpus_{show}.txt",
-                sha256,
-                size,
-            ),
-        ),
-        terms="This is the script alone. DialSim's questions are in an archive that has to be downloaded by hand.",
-    )
-    for show, sha256, size in (
-        ("friends", "a54c78565e5f22df0f1cf65222661bc554212eaccb493d6a145acc4b77dee7c4", 1_178_386),
-        ("bigbang", "ed116e086158555b89bc6823e0e0fd32929e80079f97017fa87063388cfaf32f", 1_415_710),
-        ("theoffice", "3c961a41a6bb92d85d0631082a8b1de7943f0bbf00e18a8cece01c376d13a115", 1_363_342),
-    )
-}
-"""The origin of each show's script."""
 _HEAD = re.compile(r"^\[Date: (?P<date>[^\]]+), Session #(?P<number>\d+)\][ \t]*$", re.MULTILINE)
 _START = re.compile(r"^\[Date:", re.MULTILINE)
 _SAID = re.compile(r"^(?P<speaker>[^:]+):\s*(?P<text>.*)$")
@@ -116,7 +74,8 @@ def _sessions(whole: str) -> Iterator[RawRecord]:
     starts = [found.start() for found in _START.finditer(text)]
     if not _START.match(text.lstrip()) or not _HEAD.search(text):
         raise ValueError(
-            "the first line of the script does not have the form [Date: September 22, 1994, Session #1]"
+            "the first line of the script has another form; begin the script with a line such as "
+            "[Date: September 22, 1994, Session #1]"
         )
     for position, (start, end) in enumerate(zip(starts, [*starts[1:], len(text)], strict=True), start=1):
         head = _HEAD.match(text, start)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
-from memflow.records import Reply, Score, Verdict
+from memflow.records import FailureAttribution, Reply, Score, Verdict
 
 if TYPE_CHECKING:
     from memflow.plots.shapes import Drawable
@@ -34,10 +34,6 @@ class Reader(Protocol):
     @property
     def width(self) -> int:
         """The maximum number of characters per line of the answer."""
-
-    @property
-    def models(self) -> Mapping[str, str]:
-        """The names of the models in the settings, by fingerprint."""
 
     def domain(self, name: str) -> Domain:
         """Return a domain. Raises BadSettings if the settings do not define it."""
@@ -200,6 +196,8 @@ class ImportedResults:
     verdicts: Sequence[Verdict]
     faults: Sequence[str] = ()
     """A sentence for each result that is missing or invalid."""
+    attributions: Sequence[FailureAttribution] = ()
+    """How much of the evidence was recalled, where the source tells which messages were."""
     scripted: bool = False
     """Whether a scripted chat judged the answers."""
     replaced_prompts: Sequence[str] = ()

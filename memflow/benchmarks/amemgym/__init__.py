@@ -16,10 +16,10 @@ SPEC = BenchmarkSpec(
     implementation=f"{__name__}.benchmark:AMemGym",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",
-    exports=f"{__name__}.views:EXPORTS",
     imports=f"{__name__}.views:IMPORTS",
     annotation=f"{__name__}.annotation:KINDS",
     protocol=f"{__name__}.protocol:PROTOCOL",
+    paper=__name__,
     unit="users",
     demo="amemgym_demo",
 )

@@ -61,8 +61,9 @@ class AgentRun:
     @classmethod
     def read(cls, folder: Path) -> "AgentRun":
         """Return the results in an agent's folder. Raises BadInput for no results and for several agents."""
-        folders = sorted({path.parent for name in (OVERALL, DIAGNOSIS) for path in folder.glob(f"*/{name}")})
-        if not folders:
+        result_files = (*folder.glob(f"*/{OVERALL}"), *folder.glob(f"*/{DIAGNOSIS}"))
+        user_folders = sorted({path.parent for path in result_files})
+        if not user_folders:
             raise BadInput(
                 f"{folder} has no folder of a user with {OVERALL}. Use the folder that the published code wrote for "
                 "one agent."
@@ -70,22 +71,23 @@ class AgentRun:
         checksums: dict[str, str] = {}
         faults: list[str] = []
         users, configs = {}, {}
-        for user in folders:
-            files = _UserFiles(user, checksums, faults)
+        for user_folder in user_folders:
+            user = user_folder.name
+            files = _UserFiles(user_folder, checksums, faults)
             if (config := files.json(CONFIG)) is not None:
                 try:
-                    configs[user.name] = AgentConfig.model_validate(config)
+                    configs[user] = AgentConfig.model_validate(config)
                 except ValidationError as error:
-                    faults.append(f"user {user.name}: {CONFIG}: {first_error(error)}")
+                    faults.append(f"user {user}: {CONFIG}: {first_error(error)}")
             results = UserResults.from_files(files.periods(OVERALL), files.periods(DIAGNOSIS))
-            faults += [f"user {user.name}: {fault}" for fault in results.faults]
-            users[user.name] = results
+            faults += [f"user {user}: {fault}" for fault in results.faults]
+            users[user] = results
         if not configs:
             raise BadInput(f"{folder} has no valid {CONFIG}, which names the agent and its model. Add it.")
-        config, *others = dict.fromkeys(json.dumps(settings.settings()) for settings in configs.values())
-        if others:
+        agents = list(dict.fromkeys(json.dumps(config.settings()) for config in configs.values()))
+        if len(agents) > 1:
             raise BadInput(
-                f"{folder} has results of different agents: {config} and {others[0]}. Use one folder per agent."
+                f"{folder} has results of different agents: {agents[0]} and {agents[1]}. Use one folder per agent."
             )
         return cls(next(iter(configs.values())), users, digest(checksums), faults)
 
@@ -114,9 +116,9 @@ class _UserFiles:
     def periods(self, name: str) -> Any:
         """Return the results in a file, one list per period; None for a missing or invalid file."""
         content = self.json(name)
-        if content is None or (
-            isinstance(content, list) and all(isinstance(results, list) for results in content)
-        ):
+        if content is None:
+            return None
+        if isinstance(content, list) and all(isinstance(results, list) for results in content):
             return content
         self.faults.append(f"user {self.folder.name}: {name} is not a list of periods with lists of results")
         return None

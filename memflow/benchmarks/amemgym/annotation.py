@@ -57,14 +57,10 @@ def _integrity_candidates(config: KindConfig, tables: DomainTables) -> Iterator[
     for message in tables.said:
         sessions.setdefault((message.episode_id, message.event), []).append(message)
     for (episode, event), messages in sessions.items():
-        user_turns = [
-            turn for turn in sorted(messages, key=lambda turn: turn.position) if turn.role == "user"
-        ]
-        if (
-            episode not in histories_by_user
-            or len(user_turns) < 2
-            or any(message.reason is not None for message in messages)
-        ):
+        ordered = sorted(messages, key=lambda message: message.position)
+        user_turns = [message for message in ordered if message.role == "user"]
+        is_complete = all(message.reason is None for message in messages)
+        if episode not in histories_by_user or len(user_turns) < 2 or not is_complete:
             continue
         state = histories_by_user[episode].periods[user_turns[0].checkpoint]
         parts = [
@@ -93,13 +89,14 @@ def _reliability_candidates(config: KindConfig, tables: DomainTables) -> Iterato
         seen_variants.add(variant)
         options = _options(probe.probe_id, probe.options)
         facts = "\n".join(f"{name}: {value}" for name, value in json.loads(probe.revealed).items())
+        gold_text = probe.options[int(probe.gold) - 1]
         parts = [
             Part(title=config.shown["question"], text=probe.question),
             Part(title=config.shown["facts"], text=facts),
         ]
         item = Item(id=probe.probe_id, asks=config.asks, labels=[*options, *config.labels])
         unit = _unit(probe.probe_id, probe.episode_id, parts, [item], language=language_of(probe.question))
-        yield Candidate(unit, {item.id: _option_name(options, probe.options[int(probe.gold) - 1])})
+        yield Candidate(unit, {item.id: _option_name(options, gold_text)})
 
 
 _CONFIGS = read_kind_configs("memflow.benchmarks.amemgym")

@@ -54,7 +54,7 @@ class DraftQuestions(_Bounded):
         """Return the first duplicate among questions, names or values; None where there is none."""
         questions = [draft.question for draft in self.questions]
         if len(set(questions)) < len(questions):
-            return "a question stands there twice"
+            return "two questions have the same text"
         for draft in self.questions:
             names = [variable.name for variable in draft.variables]
             if len(set(names)) < len(names):
@@ -234,21 +234,25 @@ def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
 
 
 def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updates]:
-    """Return Updates of `min_changes` to `max_changes` of these variables, to these values."""
-    moves: list[tuple[str, CoreSchema]] = []
+    """Return Updates of `min_changes` to `max_changes` of these variables, to these values.
+
+    The output type has a variant per variable, which allows only the variable's own values.
+    """
+    variants: list[tuple[str, CoreSchema]] = []
     definitions: dict[str, dict[str, Any]] = {}
     for name, values in schema.items():
         # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
         title = f"Move_{digest(name, tuple(values))[:8]}"
-        (variable, variable_json), (value, value_json) = literal((name,)), literal(values)
-        moves.append((title, model_core(title, Move, {"variable": variable, "value": value})))
+        variable, variable_json = literal((name,))
+        value, value_json = literal(values)
+        variants.append((title, model_core(title, Move, {"variable": variable, "value": value})))
         definitions[title] = model_json(title, Move, {"variable": variable_json, "value": value_json})
     core = model_core(
         "Updates",
         Updates,
         {
             "summary": _SUMMARY.core_schema,
-            "moves": core_schema.list_schema(union(moves), min_length=min_changes, max_length=max_changes),
+            "moves": core_schema.list_schema(union(variants), min_length=min_changes, max_length=max_changes),
         },
     )
     references = [{"$ref": f"#/$defs/{title}"} for title in definitions]
@@ -263,7 +267,8 @@ def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updat
 
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Return Groups over exactly these variables."""
-    max_variables, (variable, variable_json) = min(3, len(variables)), literal(variables)
+    max_variables = min(3, len(variables))
+    variable, variable_json = literal(variables)
     group = {
         "variables": core_schema.list_schema(variable, min_length=1, max_length=max_variables),
         "text": _TEXT.core_schema,

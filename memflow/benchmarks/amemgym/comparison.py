@@ -43,28 +43,37 @@ def memory_score_measures(values: VerdictValues) -> Iterator[AggregateMeasure]:
     bounds = values.oracles
     chance_by_probe = chance_values(values.probes)
     chance = np.array([chance_by_probe.get(probe.probe_id, np.nan) for probe in values.probes])
-    users, user = np.unique(values.episodes, return_inverse=True)
-    periods, period = np.unique([probe.checkpoint for probe in values.probes], return_inverse=True)
-    cells = user.ravel() * len(periods) + period.ravel()
+    # Each probe belongs to a cell, one per user and period.
+    users, user_indexes = np.unique(values.episodes, return_inverse=True)
+    checkpoints = [probe.checkpoint for probe in values.probes]
+    periods, period_indexes = np.unique(checkpoints, return_inverse=True)
+    user_indexes = user_indexes.ravel()
+    cells = user_indexes * len(periods) + period_indexes.ravel()
 
-    def sums(mask: Mask, rows: Sequence[Array]) -> Array:
-        totals_by_row = [np.bincount(cells[mask], row[mask], len(users) * len(periods)) for row in rows]
-        return np.concatenate([totals.reshape(len(users), -1) for totals in totals_by_row], axis=1)
+    def sums_by_user(assistant: int, mask: Mask) -> Array:
+        """Return per user, in each period, the sums of accuracy, upper bound, chance and number of probes."""
+        rows = (accuracy[assistant], accuracy[bounds[assistant]], chance, np.ones(chance.size))
+        sums_of_rows = [np.bincount(cells[mask], row[mask], len(users) * len(periods)) for row in rows]
+        return np.concatenate([sums.reshape(len(users), -1) for sums in sums_of_rows], axis=1)
+
+    def has_values(assistant: int) -> Mask:
+        bound = bounds[assistant]
+        assert bound is not None
+        mask: Mask = np.isfinite(accuracy[assistant]) & np.isfinite(accuracy[bound]) & np.isfinite(chance)
+        return mask
 
     def pair(a: int, b: int) -> PairedSums:
-        answered = []
-        for index in (a, b):
-            bound = bounds[index]
-            assert bound is not None
-            answered.append(np.isfinite(accuracy[index]) & np.isfinite(accuracy[bound]) & np.isfinite(chance))
-        common = answered[0] & answered[1]
-        shared = np.isin(np.arange(len(users)), user.ravel()[common])
-        sums_a, sums_b = (
-            sums(common, (accuracy[index], accuracy[bounds[index]], chance, np.ones(chance.size)))[shared]
-            for index in (a, b)
+        in_a, in_b = has_values(a), has_values(b)
+        in_both = in_a & in_b
+        users_in_both = np.isin(np.arange(len(users)), user_indexes[in_both])
+        n = int(in_both.sum())
+        return PairedSums(
+            sums_by_user(a, in_both)[users_in_both],
+            sums_by_user(b, in_both)[users_in_both],
+            n,
+            int(in_a.sum()) - n,
+            int(in_b.sum()) - n,
         )
-        n = int(common.sum())
-        return PairedSums(sums_a, sums_b, n, int(answered[0].sum()) - n, int(answered[1].sum()) - n)
 
     yield AggregateMeasure(
         "memory_score",

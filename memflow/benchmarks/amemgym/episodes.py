@@ -62,7 +62,9 @@ def make_replier(domain: Domain, chat: Chat) -> Replier | None:
         return None
 
     def fields(recall: Recall, message: Message) -> Mapping[str, Any]:
-        return {"message": message.text, **({"notes": recall.notes} if recall.with_notes else {})}
+        if recall.with_notes:
+            return {"message": message.text, "notes": recall.notes}
+        return {"message": message.text}
 
     with_notes = prompt("reply_with_notes", language=config.language)
     return Replier(chat, prompt("reply"), fields, prompt_with_notes=with_notes)
@@ -92,11 +94,15 @@ def _fields(history: History, turn: Turn, *, published: bool) -> Mapping[str, st
     As in the paper, the fields contain the day of the session and the user's states. If `published`, the fields contain
     the last day of the period and no states.
     """
-    end, state = history.end(turn.checkpoint), history.period_texts[turn.checkpoint]
-    return {
+    end = history.end(turn.checkpoint)
+    fields = {
         "profile": history.profile.profile,
         "start": history.profile.start_date,
         "schema": history.schema_text,
         "query": turn.text,
-        **({"date": end} if published else {"date": (turn.sent_at or end)[:DAY], "state": state}),
+        "date": end,
     }
+    if not published:
+        fields["date"] = (turn.sent_at or end)[:DAY]
+        fields["state"] = history.period_texts[turn.checkpoint]
+    return fields

@@ -35,7 +35,9 @@ def make_evolution_feedback(
         if complete:
             answer_entry["right"] = probe.gold
         elif answer is not None:
-            answer_entry["answered"] = str(int(answer) + 1)
+            answer_entry["answered"] = str(
+                int(answer) + 1
+            )  # as in the published feedback, one above the option
         entry["asked"].append(answer_entry)
     feedback_content: dict[str, Any] = {"questions": [*questions.values()]}
     if complete:

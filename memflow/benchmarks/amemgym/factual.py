@@ -19,7 +19,8 @@ from memflow.benchmarks.step_values import MemorySnapshots
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.judges.cases import JudgeCase, load_cases
-from memflow.records import Claim, Turn
+from memflow.judges.withheld import withheld_reason
+from memflow.records import Change, Claim, Turn
 from memflow.tokens import estimate
 
 
@@ -32,22 +33,24 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
             unknown[turn.episode_id, turn.checkpoint] = turn
         for name in exposed_values(turn):
             exposing[turn.episode_id, turn.checkpoint, name] = turn
-    return [
-        Claim(
+
+    def claim(user_id: str, period: int, change: Change) -> Claim:
+        turn = exposing.get((user_id, period, change.variable), unknown.get((user_id, period)))
+        return Claim(
             domain=domain.name,
             assistant=assistant,
             claim_id=f"{user_id}/p{period}/{change.variable}",
             episode_id=user_id,
             checkpoint=period,
             text=f"{change.variable}: {change.value}".replace("_", " "),
-            reason=_missing_statement(
-                exposing.get((user_id, period, change.variable), unknown.get((user_id, period)))
-            ),
+            reason=_missing_statement(turn),
         )
-        for user_id, history in histories(states).items()
-        for period, changes in enumerate(history.changes)
-        for change in changes
-    ]
+
+    claims = []
+    for user_id, history in histories(states).items():
+        for period, changes in enumerate(history.changes):
+            claims += [claim(user_id, period, change) for change in changes]
+    return claims
 
 
 def _missing_statement(turn: Turn | None) -> str | None:
@@ -58,7 +61,7 @@ def _missing_statement(turn: Turn | None) -> str | None:
 
 def judge_cases() -> Sequence[JudgeCase]:
     """Return the cases of the injection test, whose injections are in the memory."""
-    return load_cases("memflow.benchmarks.amemgym", {"claims": prompt("claims", findings_of(2))})
+    return load_cases("memflow.benchmarks.amemgym", {"claims": prompt("claims", findings_of(1))})
 
 
 async def judge_claims(claims: Sequence[Claim], texts: MemorySnapshots, judge: Chat) -> list[Claim]:
@@ -76,17 +79,20 @@ async def judge_claims(claims: Sequence[Claim], texts: MemorySnapshots, judge: C
 
 async def _judge_group(claims: Sequence[Claim], memory_text: str, judge: Chat) -> list[Claim]:
     tokens = estimate(memory_text)
+    if (reason := withheld_reason(judge, prompt("claims").name)) is not None:
+        return [replace(claim, reason=reason, held_tokens=tokens) for claim in claims]
     if not memory_text:
         return [replace(claim, value=0.0, held_tokens=tokens) for claim in claims]
     fields = {"held": memory_text, "claims": number_options([claim.text for claim in claims])}
     answer = await ask(judge, prompt("claims", findings_of(len(claims))), fields)
-    digest = (answer.completion.digest or None) if answer.completion else None
-    judged = [
-        replace(claim, held_tokens=tokens, completion=digest, model=judge.fingerprint) for claim in claims
+    completion = answer.completion.digest if answer.completion else None
+    requested_claims = [
+        replace(claim, held_tokens=tokens, completion=completion or None, model=judge.fingerprint)
+        for claim in claims
     ]
     if answer.value is None:
-        return [replace(claim, reason=answer.reason or "no answer") for claim in judged]
+        return [replace(claim, reason=answer.reason or "no answer") for claim in requested_claims]
     return [
-        replace(claim, value=float(supported == "yes"))
-        for claim, supported in zip(judged, answer.value.supported, strict=True)
+        replace(claim, value=1.0 if supported == "yes" else 0.0)
+        for claim, supported in zip(requested_claims, answer.value.supported, strict=True)
     ]

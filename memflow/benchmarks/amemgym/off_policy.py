@@ -73,21 +73,17 @@ def recorded_turns(
         if turn.reason is None:
             valid_openings.setdefault((turn.episode_id, turn.checkpoint), []).append(turn)
     run.check_users(valid_openings)
-    sessions = {
-        message: session
-        for (user, period), turns in valid_openings.items()
-        if run.reason(user, period) is None
-        for message, session in run.sessions(user, period, turns).items()
-    }
-    reasons = {user_and_period: run.reason(*user_and_period) for user_and_period in valid_openings}
-    return [
-        row
-        for turn in openings
-        for row in _recorded_session_turns(
-            replace(turn, reason=turn.reason or reasons.get((turn.episode_id, turn.checkpoint))),
-            sessions.get(turn.message_id, []),
-        )
-    ]
+    sessions: dict[str, Sequence[RecordedMessage]] = {}
+    reasons: dict[tuple[str, int], str | None] = {}
+    for (user, period), turns in valid_openings.items():
+        reasons[user, period] = run.reason(user, period)
+        if reasons[user, period] is None:
+            sessions |= run.sessions(user, period, turns)
+    recorded: list[Turn] = []
+    for turn in openings:
+        opening = replace(turn, reason=turn.reason or reasons.get((turn.episode_id, turn.checkpoint)))
+        recorded += _recorded_session_turns(opening, sessions.get(turn.message_id, []))
+    return recorded
 
 
 class _RecordedRun:
@@ -105,7 +101,8 @@ class _RecordedRun:
             elif record.record_id != HEADER:
                 dialogue = RecordedDialogue.model_validate_json(record.content)
                 self.dialogues[dialogue.user, dialogue.period] = record.source, dialogue
-        self.recorded_users = list(dict.fromkeys([*(user for user, _ in self.dialogues), *self.quarantined]))
+        users_with_dialogue = [user for user, _ in self.dialogues]
+        self.recorded_users = list(dict.fromkeys([*users_with_dialogue, *self.quarantined]))
 
     def reason(self, user: str, period: int) -> str | None:
         """Return the reason why the dialogue of a user and period is quarantined, or None."""
@@ -164,10 +161,9 @@ class _RecordedRun:
 
     def _session_error(self, opening: Turn, session: Sequence[RecordedMessage], cut: bool) -> str | None:
         expected_length = 2 * self.config.rounds(opening.checkpoint)
-        if not session or session[0].content != opening.text:
-            recorded = json.dumps(
-                session[0].content[:SHOWN_CHARACTERS] if session else "", ensure_ascii=False
-            )
+        first_text = session[0].content if session else ""
+        if not session or first_text != opening.text:
+            recorded = json.dumps(first_text[:SHOWN_CHARACTERS], ensure_ascii=False)
             expected = json.dumps(opening.text[:SHOWN_CHARACTERS], ensure_ascii=False)
             return (
                 f"the recorded session starts with {recorded}, but the user's session starts with {expected}"
@@ -176,7 +172,8 @@ class _RecordedRun:
             role = "assistant" if number % 2 else "user"
             if message.role != role:
                 return f"message {number} has the role {message.role} instead of {role}"
-        if len(session) != expected_length and not (cut and len(session) < expected_length):
+        is_shortened = cut and len(session) < expected_length
+        if len(session) != expected_length and not is_shortened:
             return f"the recorded session has {len(session)} messages, but the domain's rounds need {expected_length}"
         return None
 

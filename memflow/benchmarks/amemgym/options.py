@@ -85,32 +85,29 @@ class OptionWriter:
         """Return the question with one option per variant, or with a reason if an option failed."""
         variables = self.history.questions[question]
         variants = self._variants(question, variables)
-        named = [dict(zip(variables, variant, strict=True)) for variant in variants]
+        variant_values = [dict(zip(variables, variant, strict=True)) for variant in variants]
         fields = {
             "question": question,
-            "variants": _variant_list(named),
-            "count": len(named),
+            "variants": _variant_list(variant_values),
+            "count": len(variant_values),
         }
         answer = await ask(
             self.simulator,
-            prompt("answers", answers_of(len(named)), self.config.language),
+            prompt("answers", answers_of(len(variant_values)), self.config.language),
             fields,
             check=_duplicate_answers,
         )
         if answer.value is None:
             return QuestionOptions(question, variables, variants, [], answer.reason)
-        drafts = enumerate(answer.value.answers)
-        recovered = await asyncio.gather(
-            *(self._refine_until_recovered(question, named, index, text) for index, text in drafts)
+        texts_and_reasons = await asyncio.gather(
+            *(
+                self._refine_until_recovered(question, variant_values, index, text)
+                for index, text in enumerate(answer.value.answers)
+            )
         )
-        contradictions = [reason for _, reason in recovered if reason is not None]
-        return QuestionOptions(
-            question,
-            variables,
-            variants,
-            [text for text, _ in recovered],
-            contradictions[0] if contradictions else None,
-        )
+        texts = [text for text, _ in texts_and_reasons]
+        first_reason = next((reason for _, reason in texts_and_reasons if reason is not None), None)
+        return QuestionOptions(question, variables, variants, texts, first_reason)
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
         """Return the variants (combinations of values) that occur in some period, then more up to `min_variants`.
@@ -122,7 +119,8 @@ class OptionWriter:
             return digest(self.domain.seed, self.history.profile.user_id, question, variant)
 
         period_variants = {tuple(state[name] for name in variables) for state in self.history.periods}
-        other_variants = set(product(*(self.history.schema[name] for name in variables))) - period_variants
+        all_variants = set(product(*(self.history.schema[name] for name in variables)))
+        other_variants = all_variants - period_variants
         missing_count = max(0, self.config.min_variants - len(period_variants))
         return [*sorted(period_variants, key=order), *sorted(other_variants, key=order)[:missing_count]]
 

@@ -89,11 +89,10 @@ def compare(on: Side, off: Side) -> list[PolicyComparison]:
     """
     _check_comparable(on, off)
     assistants = [assistant for assistant in on.answered if assistant in off.answered]
-    return [
-        row
-        for metric in METRICS
-        for row in _add_ranks([_compare_assistant(on, off, name, metric) for name in assistants])
-    ]
+    comparisons = []
+    for metric in METRICS:
+        comparisons += _add_ranks([_compare_assistant(on, off, name, metric) for name in assistants])
+    return comparisons
 
 
 def _check_comparable(on: Side, off: Side) -> None:
@@ -112,26 +111,24 @@ def _check_comparable(on: Side, off: Side) -> None:
             f"only one domain has user {min(on_users ^ off_users)}. Rerun both with the same data and the same --limit."
         )
     on_probes, off_probes = ({probe.probe_id: _content(probe) for probe in side.probes} for side in (on, off))
-    differing = sorted(
-        name for name in on_probes.keys() | off_probes.keys() if on_probes.get(name) != off_probes.get(name)
-    )
+    probe_ids = sorted(on_probes.keys() | off_probes.keys())
+    differing = [probe_id for probe_id in probe_ids if on_probes.get(probe_id) != off_probes.get(probe_id)]
     if differing:
         raise BadInput(
             f"{domains} do not have the same probes: {len(differing)} probes differ, for example {differing[0]}. "
             "Give both domains the same data set of users and the same parameters."
         )
-    for assistant, on_results in on.answered.items():
-        if assistant in off.answered:
-            on_settings, off_settings = on_results.settings(), off.answered[assistant].settings()
-            for term in sorted(on_settings.keys() & off_settings.keys()):
-                if on_settings[term] != off_settings[term]:
-                    on_digests, off_digests = map(_short_digests, (on_settings[term], off_settings[term]))
-                    raise BadInput(
-                        f"{assistant} has different settings in {domains}: {term} is {on_digests} on-policy and "
-                        f"{off_digests} off-policy. Rerun both with the same settings, or select other assistants with "
-                        "--assistant."
-                    )
-    if not on.answered.keys() & off.answered.keys():
+    common_assistants = [assistant for assistant in on.answered if assistant in off.answered]
+    for assistant in common_assistants:
+        on_settings, off_settings = on.answered[assistant].settings(), off.answered[assistant].settings()
+        for name in sorted(on_settings.keys() & off_settings.keys()):
+            if on_settings[name] != off_settings[name]:
+                raise BadInput(
+                    f"{assistant} has different settings in {domains}: {name} is {_short_digests(on_settings[name])} "
+                    f"on-policy and {_short_digests(off_settings[name])} off-policy. Rerun both with the same "
+                    "settings, or select other assistants with --assistant."
+                )
+    if not common_assistants:
         measured = "; ".join(
             f"{side.domain.name}: {', '.join(side.answered) or 'nothing'}" for side in (on, off)
         )
@@ -155,25 +152,34 @@ def _compare_assistant(on: Side, off: Side, assistant: str, metric: str) -> Poli
     """Return the comparison of one assistant over the probes that are scored in both domains."""
     choices = [probe for probe in on.probes if probe.kind == "choice"]
     _, separator, model = assistant.partition("@")
-    value_maps: list[Mapping[str, float]] = []
-    for side in (on, off):  # the assistant and its upper bound on-policy, then off-policy
-        value_maps.append(_accuracies(side.answered[assistant]))
-        oracle = side.answered.get(f"oracle{separator}{model}")
-        value_maps.append({} if oracle is None else _accuracies(oracle))
-    lacks_oracle = metric == "memory_score" and not (value_maps[1] and value_maps[3])
-    required = value_maps if metric == "memory_score" else value_maps[::2]
-    scored = [probe for probe in choices if all(probe.probe_id in by_probe for by_probe in required)]
+
+    def accuracies(side: Side, name: str) -> Mapping[str, float]:
+        answers = side.answered.get(name)
+        return {} if answers is None else _accuracies(answers)
+
+    oracle = f"oracle{separator}{model}"
+    on_values, off_values = accuracies(on, assistant), accuracies(off, assistant)
+    on_bounds, off_bounds = accuracies(on, oracle), accuracies(off, oracle)
+    required = [on_values, off_values]
+    if metric == "memory_score":
+        required += [on_bounds, off_bounds]
+    lacks_oracle = metric == "memory_score" and not (on_bounds and off_bounds)
+    scored = [probe for probe in choices if all(probe.probe_id in values for values in required)]
     users = list(dict.fromkeys(probe.episode_id for probe in scored))
     sample = Sample(len(choices), len(scored), len(users))
     intervals = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE)
     reason = NO_ORACLE if lacks_oracle else sample.shortage("probes of both domains")
     if reason is None:
-        sums = [_counts(scored, users, *value_maps[:2]), _counts(scored, users, *value_maps[2:])]
-        statistics = [counts.memory_score if metric == "memory_score" else counts.accuracy for counts in sums]
-        intervals = paired_intervals(statistics[0], statistics[1], len(users), seed=on.domain.seed)
+        on_counts = _counts(scored, users, on_values, on_bounds)
+        off_counts = _counts(scored, users, off_values, off_bounds)
+        if metric == "memory_score":
+            statistics = on_counts.memory_score, off_counts.memory_score
+        else:
+            statistics = on_counts.accuracy, off_counts.accuracy
+        intervals = paired_intervals(*statistics, len(users), seed=on.domain.seed)
         if metric == "accuracy":
             intervals = intervals._replace(
-                on=proportion_interval(sums[0].units()), off=proportion_interval(sums[1].units())
+                on=proportion_interval(on_counts.units()), off=proportion_interval(off_counts.units())
             )
         if intervals.difference.value is None:
             intervals, reason = PairedIntervals(NO_VALUE, NO_VALUE, NO_VALUE), NO_SCALE
@@ -208,10 +214,13 @@ def _counts(
 def _add_ranks(rows: Sequence[PolicyComparison]) -> list[PolicyComparison]:
     """Return the rows with their ranks. Bounds get no rank."""
     systems = [row for row in rows if row.assistant.partition("@")[0] not in BOUNDS]
-    on, off = (ranks([getattr(row, side).value for row in systems]) for side in ("on", "off"))
+    on_ranks = ranks([row.on.value for row in systems])
+    off_ranks = ranks([row.off.value for row in systems])
     ranked = [
-        replace(row, rank_on=first, rank_off=second, rise=rise)
-        for row, first, second, rise in zip(systems, on, off, rank_changes(on, off), strict=True)
+        replace(row, rank_on=on_rank, rank_off=off_rank, rise=rise)
+        for row, on_rank, off_rank, rise in zip(
+            systems, on_ranks, off_ranks, rank_changes(on_ranks, off_ranks), strict=True
+        )
     ]
     ranked.sort(key=lambda row: (row.rank_on is None, row.rank_on or 0, row.assistant))
     return [*ranked, *(row for row in rows if row not in systems)]

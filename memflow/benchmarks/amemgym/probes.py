@@ -47,17 +47,11 @@ async def make_probes(
     turns_by_user: dict[str, list[Turn]] = {}
     for turn in turns:
         turns_by_user.setdefault(turn.episode_id, []).append(turn)
-    return [
-        probe
-        for (user_id, history), questions in zip(histories_by_user.items(), questions_by_user, strict=True)
-        for probe in _probes(
-            domain,
-            datasets[user_id],
-            history,
-            questions,
-            turns_by_user.get(user_id, ()),
-        )
-    ]
+    probes: list[Probe] = []
+    for (user_id, history), questions in zip(histories_by_user.items(), questions_by_user, strict=True):
+        user_turns = turns_by_user.get(user_id, ())
+        probes += _probes(domain, datasets[user_id], history, questions, user_turns)
+    return probes
 
 
 def _probes(
@@ -67,16 +61,21 @@ def _probes(
     questions: Sequence[QuestionOptions],
     turns: Sequence[Turn],
 ) -> Iterator[Probe]:
+    """Yield the probes of a user. A probe's evidence is the latest messages that state the values of its variables."""
     stated_by: dict[str, Sequence[Turn]] = {}
     config = parse_config(domain)
+    # With quarantine = "user", all questions of a user have the same reason.
     reason = next((question.reason for question in questions), None) if config.quarantine == "user" else None
     names = [name for name in history.schema if any(name in question.variables for question in questions)]
     for period in range(len(history.periods)):
         openings = [turn for turn in turns if turn.checkpoint == period and turn.position == 0]
+        # If it is unknown what messages expose, each of them may state each change of the period.
         if unknown_openings := [turn for turn in openings if turn.exposes is None]:
-            stated_by.update((change.variable, unknown_openings) for change in history.changes[period])
+            for change in history.changes[period]:
+                stated_by[change.variable] = unknown_openings
         for turn in openings:
-            stated_by.update((name, [turn]) for name in exposed_values(turn))
+            for name in exposed_values(turn):
+                stated_by[name] = [turn]
         builder = _ProbeBuilder(domain, dataset, history, period, stated_by)
         for number, question in enumerate(questions):
             choice = builder.choice(number, question)

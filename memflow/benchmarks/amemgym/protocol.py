@@ -26,6 +26,8 @@ PROTOCOL = BenchmarkProtocol(
             "on_policy": _on_policy,
             "off_policy": lambda domain: not _on_policy(domain),
             "on_policy_base": _on_policy_base,
+            "user_by_paper": lambda domain: _on_policy(domain) and parse_config(domain).user_model == "paper",
+            "user_by_code": lambda domain: _on_policy(domain) and parse_config(domain).user_model != "paper",
             "simulated": lambda domain: is_generated(domain) or _on_policy(domain),
         },
     ),

@@ -83,7 +83,8 @@ class PublishedUser(_PublishedModel):
         previous: str | None = None
         for number, period in enumerate(self.periods):
             path = f"periods.{number}"
-            state = state | {name: update.new for name, update in period.updates.items()}
+            for name, update in period.updates.items():
+                state[name] = update.new
             if set(period.state) != set(self.state_schema):
                 yield f"{path}.state: the variables differ from state_schema"
             for name in dict.fromkeys([*period.state, *state]):
@@ -103,10 +104,11 @@ class PublishedUser(_PublishedModel):
                 continue
             states = [[period.state.get(name) for name in question.required_info] for period in self.periods]
             for position, choice in enumerate(question.answer_choices):
+                is_experienced = choice.state in states
                 if len(choice.state) != len(question.required_info):
                     yield f"{path}.answer_choices.{position}.state: the values do not match required_info"
-                elif choice.type is not None and (choice.type == "experience") != (choice.state in states):
-                    count = "some" if choice.state in states else "no"
+                elif choice.type is not None and (choice.type == "experience") != is_experienced:
+                    count = "some" if is_experienced else "no"
                     yield (
                         f"{path}.answer_choices.{position}.type: the type is {choice.type}, but {count} period "
                         "has its state"

@@ -18,11 +18,14 @@ def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Qu
     A memory that recalls notes has a system message even if no note was found. Both are as in the published code.
     """
     template = _question_template(probe.kind, probe.language, probe.question, tuple(probe.options))
-    suffix, fields = "", dict(template.fields)
+    suffix = ""
+    fields = dict(template.fields)
     if gold_context is not None:
-        suffix, fields["told"] = "_told", gold_context
+        suffix = "_told"
+        fields["told"] = gold_context
     elif recall.with_notes:
-        suffix, fields["notes"] = "_with_notes", recall.notes
+        suffix = "_with_notes"
+        fields["notes"] = recall.notes
     output = choice_of(len(probe.options)) if probe.kind == "choice" else _values_type(probe.question)
     return Question(prompt(f"{probe.kind}{suffix}", output, probe.language), fields, template.query)
 

@@ -111,8 +111,9 @@ def _parse(user: str, content: tuple[str, Any]) -> tuple[str, Any]:
         validated = _SESSIONS.validate_python(sessions)
     except ValidationError as error:
         first_error = error.errors(include_url=False, include_input=False)[0]
-        names = ("session ", "message ", "", "")
-        location = ", ".join(f"{name}{index}" for name, index in zip(names, first_error["loc"], strict=False))
+        # The path of an error is (session number, message number, field).
+        levels = ("session ", "message ", "", "")
+        location = ", ".join(f"{level}{key}" for level, key in zip(levels, first_error["loc"], strict=False))
         raise RecordFault(f"{location or 'the list of sessions'}: {first_error['msg']}") from error
     dialogue = RecordedDialogue(user=user, period=int(number[1]), sessions=validated)
     return _id(dialogue), dialogue.model_dump()
@@ -121,20 +122,25 @@ def _parse(user: str, content: tuple[str, Any]) -> tuple[str, Any]:
 def _own_dialogues(
     header: recording.Header, lines: Sequence[recording.RecordedMessage]
 ) -> list[RecordedDialogue]:
-    cut = set(header.cut)
-    by_period: dict[tuple[str, int], dict[int, list[recording.RecordedMessage]]] = {}
+    """Return the messages of a run in memflow's format as dialogues, one per user and period."""
+    cut_session_ids = set(header.cut)
+    sessions_by_period: dict[tuple[str, int], dict[int, list[recording.RecordedMessage]]] = {}
     for line in lines:
-        events = by_period.setdefault((line.episode_id, line.checkpoint), {})
-        events.setdefault(line.event, []).append(line)
-    return [
-        RecordedDialogue(
+        sessions = sessions_by_period.setdefault((line.episode_id, line.checkpoint), {})
+        sessions.setdefault(line.event, []).append(line)
+
+    def dialogue(user: str, period: int) -> RecordedDialogue:
+        sessions = list(sessions_by_period[user, period].values())
+        return RecordedDialogue(
             user=user,
             period=period,
             sessions=[
                 [RecordedMessage(role=line.role, content=line.text) for line in session]
-                for session in events.values()
+                for session in sessions
             ],
-            cut=[number for number, session in enumerate(events.values()) if session[0].message_id in cut],
+            cut=[
+                number for number, session in enumerate(sessions) if session[0].message_id in cut_session_ids
+            ],
         )
-        for (user, period), events in by_period.items()
-    ]
+
+    return [dialogue(user, period) for user, period in sessions_by_period]

@@ -99,7 +99,9 @@ class StateResult(_Result):
     def _has_a_schema(self) -> "StateResult":
         missing = [value.info_type for value in self.results if value.info_type not in self.schema_of_query()]
         if missing:
-            raise ValueError(f"the query does not list the possible values of {missing[0]}")
+            raise ValueError(
+                f"the recorded query does not list the possible values of the variable {missing[0]}; record it again"
+            )
         return self
 
     def schema_of_query(self) -> Mapping[str, list[str]]:
@@ -182,7 +184,7 @@ def _valid(model: type[R], name: str, periods: Any, faults: list[str]) -> Iterat
                 faults.append(f"{location}: the run was interrupted before this answer")
                 continue
             try:
-                json.dumps(result, ensure_ascii=False).encode()
+                json.dumps(result, ensure_ascii=False).encode()  # raises UnicodeEncodeError
                 yield (period, number), model.model_validate(result)
             except UnicodeEncodeError:
                 faults.append(f"{location}: a text has half of a surrogate pair, so it is not Unicode")

@@ -57,7 +57,7 @@ def _rebuild(user: str, files: Mapping[str, Record], dialogues: Mapping[int, Rec
         return replace(record, reason=f"the user cannot be rebuilt: {first_error(error)}. Fix the run.")
     except BadInput as error:
         first_fault = f" ({results.faults[0]})" if results.faults else ""
-        reason = f"the user cannot be rebuilt: {error}{first_fault}. Fix the files of the run."
+        reason = f"the user cannot be rebuilt: {error}{first_fault}."
         return replace(record, reason=reason)
     return replace(record, content=json.dumps(content, ensure_ascii=False))
 
@@ -75,16 +75,15 @@ class _RebuiltUser:
         sessions = [self._sessions(period) for period in range(len(states))]
         ends = [period_sessions[-1]["session_time"][:DAY] for period_sessions in sessions]
         previous_states: list[dict[str, str]] = [{}, *states]
-        updates = [
-            {
-                name: {"old": old.get(name), "new": value}
-                for name, value in new.items()
-                if old.get(name) != value
-            }
-            for old, new in zip(previous_states, states, strict=False)
-        ]
+        updates = []
+        for old, new in zip(previous_states, states, strict=False):
+            changed = [name for name in new if old.get(name) != new[name]]
+            updates.append({name: {"old": old.get(name), "new": new[name]} for name in changed})
         if not all(updates):
-            raise BadInput(f"period {updates.index({})} changes no state value, which the format requires")
+            raise BadInput(
+                f"period {updates.index({})} changes no state value, but the format requires a change "
+                "in each period; record the whole run again"
+            )
         return {
             "id": self.user,
             "start_time": ends[0],
@@ -108,11 +107,13 @@ class _RebuiltUser:
         """Return the range of periods. Raises BadInput for a period without dialogues or without results."""
         periods_with_results = {period for period, _ in (*self.results.choices, *self.results.states)}
         if not self.dialogues:
-            raise BadInput(f"the run has no dialogues of {self.user}")
+            raise BadInput(
+                f"the run has no recorded dialogue of the user {self.user}; add the file of the user's dialogues"
+            )
         periods = range(1 + max(periods_with_results | set(self.dialogues)))
         for recorded_periods, content in ((self.dialogues, "dialogue"), (periods_with_results, "result")):
             if missing := [period for period in periods if period not in recorded_periods]:
-                raise BadInput(f"the recorded run has no {content} of period {missing[0]}")
+                raise BadInput(f"the run has no {content} of period {missing[0]}; record the whole run again")
         return periods
 
     def _variables_and_schema(self) -> tuple[dict[int, list[str]], dict[str, list[str]]]:
@@ -123,16 +124,24 @@ class _RebuiltUser:
             variables.setdefault(number, result.variables)
             for name, values in result.schema_of_query().items():
                 if schema.setdefault(name, values) != values:
-                    raise BadInput(f"two results list different possible values of {name}")
+                    raise BadInput(
+                        f"two results list different possible values of the variable {name}; use the files of one run"
+                    )
         for _, number in self.results.choices:
             if number not in variables:
-                raise BadInput(f"no result in {DIAGNOSIS} names the variables of question {number}")
+                raise BadInput(
+                    f"no result in {DIAGNOSIS} names the variables of question {number}; add the missing results"
+                )
         return dict(sorted(variables.items())), schema
 
     def _state(
         self, period: int, variables: Mapping[int, Sequence[str]], schema: Mapping[str, Sequence[str]]
     ) -> dict[str, str]:
-        """Return the true values after a period, from the results of all questions."""
+        """Return the user's true state after `period`, a value for each variable of `schema`.
+
+        `variables` lists the variables of each question by question number. Raises BadInput if results contradict each
+        other or lack a value.
+        """
         state: dict[str, str] = {}
         for number, names in variables.items():
             state_result = self.results.states.get((period, number))
@@ -142,9 +151,15 @@ class _RebuiltUser:
                 values += zip(names, choice_result.answer_state, strict=False)
             for name, value in values:
                 if state.setdefault(name, value) != value:
-                    raise BadInput(f"two results of period {period} contain different true values of {name}")
+                    raise BadInput(
+                        f"two results of period {period} contain different true values of the "
+                        f"variable {name}; use the files of one run"
+                    )
         if missing := [name for name in schema if name not in state]:
-            raise BadInput(f"no result contains the true value of {missing[0]} in period {period}")
+            raise BadInput(
+                f"no result of period {period} contains the true value of the variable {missing[0]}; "
+                "add the missing results"
+            )
         return {name: state[name] for name in schema}
 
     def _sessions(self, period: int) -> list[dict[str, Any]]:
@@ -152,22 +167,33 @@ class _RebuiltUser:
         for number, messages in enumerate(self.dialogues[period].sessions):
             match = _FIRST.fullmatch(messages[0].content) if messages else None
             if match is None:
-                raise BadInput(f"session {number} of period {period} does not begin with [Current Time: ...]")
+                raise BadInput(
+                    f"session {number} of period {period} does not begin with [Current Time: ...]; "
+                    "record this period again"
+                )
             opening = {"query": match["text"], "session_time": match["time"]}
             sessions.append({"event": None, "exposed_states": None, **opening})
         if not sessions:
-            raise BadInput(f"the recorded dialogue of period {period} has no sessions")
+            raise BadInput(
+                f"the recorded dialogue of period {period} has no sessions; record this period again"
+            )
         return sessions
 
     def _question(self, number: int, variables: Sequence[str]) -> dict[str, Any]:
         """Return a question with each option that was gold or chosen in some period, ordered by option number."""
         results = [result for (_, question), result in self.results.choices.items() if question == number]
         options: dict[int, list[Any]] = {}
-        for option_number, *option in (row for result in results for row in result.options()):
-            if options.setdefault(option_number, option) != option:
-                raise BadInput(f"option {option_number} of question {number} has several texts or states")
+        for result in results:
+            for option_number, *option in result.options():
+                if options.setdefault(option_number, option) != option:
+                    raise BadInput(
+                        f"option {option_number} of question {number} has several texts or states; "
+                        "use the files of one run"
+                    )
         if len({result.query for result in results}) != 1:
-            raise BadInput(f"question {number} has no text or several texts in {OVERALL}")
+            raise BadInput(
+                f"question {number} has no text or several texts in {OVERALL}; use the files of one run"
+            )
         return {
             "query": results[0].query,
             "required_info": list(variables),

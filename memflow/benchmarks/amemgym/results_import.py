@@ -15,6 +15,7 @@ from memflow.benchmarks.amemgym.agent_run import AgentRun
 from memflow.benchmarks.amemgym.recorded_results import ChoiceResult, StateResult, UserResults
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.published_results import stored_probes
 from memflow.benchmarks.verdicts import UNPARSED
 from memflow.benchmarks.views import ImportedResults, Reader
 from memflow.errors import BadInput
@@ -29,12 +30,7 @@ def import_results(reader: Reader, domain: Domain, folder: Path) -> ImportedResu
     A missing or invalid result becomes a reply with a reason. Raises BadInput if the domain has no probes, or if the
     folder has no results of the domain's users or results of several agents.
     """
-    if reader.facts("question.probes", domain.name) is None:
-        raise BadInput(
-            f"the lake has no probes of {domain.name}. Generate them with `memflow run --domain {domain.name} --memory "
-            "none`, then import the results."
-        )
-    probes = [probe for probe in reader.rows("question.probes", domain.name) if probe.split == "test"]
+    probes = stored_probes(reader, domain)
     run = AgentRun.read(folder)
     users = dict.fromkeys(probe.episode_id for probe in probes)
     if not any(user in run.users for user in users):
@@ -75,25 +71,21 @@ class _Answers:
 
     def replies(self) -> Iterator[Reply]:
         """Yield one reply per probe; a reply without a recorded answer has a reason."""
-        choices = {
-            (user, period, result.query): result
-            for user, results in self.users.items()
-            for (period, _), result in results.choices.items()
-        }
-        numbers = {
-            (user, results.choices[key].query): key[1]
-            for user, results in self.users.items()
-            for key in results.choices
-        }
+        choices: dict[tuple[str, int, str], ChoiceResult] = {}  # by user, period and question
+        numbers: dict[tuple[str, str], int] = {}  # of questions, by user and question
+        for user, results in self.users.items():
+            for (period, number), result in results.choices.items():
+                choices[user, period, result.query] = result
+                numbers[user, result.query] = number
         questions = {probe.probe_id: probe.question for probe in self.probes if probe.kind == "choice"}
         for probe in self.probes:
             if probe.kind == "choice":
                 choice = choices.get((probe.episode_id, probe.checkpoint, probe.question))
                 yield self._missing_reply(probe) if choice is None else self._choice_reply(probe, choice)
             else:
-                number = numbers.get((probe.episode_id, questions.get(probe.parent or "", "")))
+                question = numbers.get((probe.episode_id, questions.get(probe.parent or "", "")))
                 states = self.users[probe.episode_id].states if probe.episode_id in self.users else {}
-                state = None if number is None else states.get((probe.checkpoint, number))
+                state = None if question is None else states.get((probe.checkpoint, question))
                 yield self._missing_reply(probe) if state is None else self._state_reply(probe, state)
 
     def verdicts(self, replies: Sequence[Reply]) -> list[Verdict]:

@@ -41,11 +41,9 @@ NO_SCALE = (
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant, overall and for each period, with factual recall and scores per cycle."""
     periods = sorted({probe.checkpoint for probe in results.probes})
-    slices: list[tuple[str, Sequence[int]]] = [("all", periods)]
-    slices += [(f"period {period}", [period]) for period in periods]
-    scores = [
-        score for name, members in slices for score in _PeriodSlice(domain, results, name, members).scores()
-    ]
+    scores = list(_PeriodSlice(domain, results, "all", periods).scores())
+    for period in periods:
+        scores += _PeriodSlice(domain, results, f"period {period}", [period]).scores()
     overall = next(score for score in scores if (score.metric, score.slice) == ("accuracy", "all"))
     scores += change_scores(domain, results)
     return [*scores, *factual_recall(domain, results), *cycle_scores(domain, results, overall)]
@@ -55,13 +53,15 @@ def change_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return accuracy, chance level and failure rates for questions whose state has changed, and for all others."""
     context = MetricContext.from_results(domain, results)
     choices = [probe for probe in results.probes if probe.kind == "choice"]
-    values = {metric: _values(results.verdicts, metric) for metric in ("accuracy", *FAILURES.values())}
-    values["random"] = chance_values(choices)
-    return [
-        probe_score(context, metric, probes, by_probe, slice_name=name)
-        for name, probes in change_slices(choices).items()
-        for metric, by_probe in values.items()
-    ]
+    values_by_metric = {
+        metric: _values(results.verdicts, metric) for metric in ("accuracy", *FAILURES.values())
+    }
+    values_by_metric["random"] = chance_values(choices)
+    scores = []
+    for slice_name, probes in change_slices(choices).items():
+        for metric, values in values_by_metric.items():
+            scores.append(probe_score(context, metric, probes, values, slice_name=slice_name))
+    return scores
 
 
 @dataclass(frozen=True)
@@ -74,10 +74,10 @@ class _PeriodSlice:
     def scores(self) -> Iterator[Score]:
         choices, states = self._probes("choice"), self._probes("state")
         chance = chance_values(choices)
-        correct, oracle = (_values(rows, "accuracy") for rows in (self.results.verdicts, self.results.oracle))
-        with_chance, oracle_with_chance = (
-            _values_with_chance(rows, chance) for rows in (self.results.verdicts, self.results.oracle)
-        )
+        verdicts, oracle_verdicts = self.results.verdicts, self.results.oracle
+        correct, oracle = _values(verdicts, "accuracy"), _values(oracle_verdicts, "accuracy")
+        with_chance = _values_with_chance(verdicts, chance)
+        oracle_with_chance = _values_with_chance(oracle_verdicts, chance)
         oracle_reason = None if oracle or oracle_with_chance else NO_ORACLE
         yield self._mean("accuracy", choices, correct)
         yield self._mean("accuracy", choices, with_chance, variant=CHANCE)
@@ -124,12 +124,11 @@ class _PeriodSlice:
         """Return the memory score over the probes that both the assistant and the oracle answered."""
         answered = [probe for probe in probes if probe.probe_id in correct and probe.probe_id in oracle]
         users = list(dict.fromkeys(probe.episode_id for probe in answered))
-        sums = [np.zeros((len(users), len(self.periods))) for _ in range(4)]
+        sums = np.zeros((4, len(users), len(self.periods)))
         for probe in answered:
-            cell = users.index(probe.episode_id), self.periods.index(probe.checkpoint)
-            key = probe.probe_id
-            for table, value in zip(sums, (correct[key], oracle[key], chance[key], 1.0), strict=True):
-                table[cell] += value
+            user, period = users.index(probe.episode_id), self.periods.index(probe.checkpoint)
+            probe_id = probe.probe_id
+            sums[:, user, period] += (correct[probe_id], oracle[probe_id], chance[probe_id], 1.0)
         rule = _per_user if variant == "per_user_ratio" else _pooled
         return estimate(
             MetricContext.from_results(self.domain, self.results),
@@ -148,14 +147,13 @@ def factual_recall(domain: Domain, results: AssistantResults) -> list[Score]:
 
     With several judges, each judge has a variant with the share by its own verdicts.
     """
-    variants = dict.fromkeys(claim.variant for claim in results.claims)
-    return [
-        score
-        for variant in variants
-        for score in _factual_recall(
-            domain, results, variant, [claim for claim in results.claims if claim.variant == variant]
-        )
-    ]
+    claims_by_variant: dict[str, list[Claim]] = {}
+    for claim in results.claims:
+        claims_by_variant.setdefault(claim.variant, []).append(claim)
+    scores: list[Score] = []
+    for variant, claims in claims_by_variant.items():
+        scores += _factual_recall(domain, results, variant, claims)
+    return scores
 
 
 def _factual_recall(
@@ -193,17 +191,18 @@ def cycle_scores(domain: Domain, results: AssistantResults, overall: Score) -> l
         return []
     scores = []
     for cycle in cycles:
-        by_user: dict[str, tuple[float, int]] = {}
-        for step in steps:
-            if step.cycle == cycle:
-                total, count = by_user.get(step.episode_id, (0.0, 0))
-                by_user[step.episode_id] = total + step.correct, count + step.answered
+        steps_of_cycle = [step for step in steps if step.cycle == cycle]
+        sums_by_user: dict[str, tuple[float, int]] = {}
+        for step in steps_of_cycle:
+            correct, answered = sums_by_user.get(step.episode_id, (0.0, 0))
+            sums_by_user[step.episode_id] = correct + step.correct, answered + step.answered
         scores.append(
             mean_score(
                 MetricContext.from_results(domain, results),
                 "accuracy",
-                [sums for sums in by_user.values() if sums[1]],
-                sum(step.asked for step in steps if step.cycle == cycle),
+                [(correct, answered) for correct, answered in sums_by_user.values() if answered],
+                sum(step.asked for step in steps_of_cycle),
+                # Step 1 has the answers of the first play, which is cycle 0.
                 slice_name=f"cycle {cycle - 1}",
             )
         )

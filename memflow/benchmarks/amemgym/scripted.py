@@ -7,9 +7,10 @@ The simulator writes texts from scripted_words.py and selects among them by dige
 import json
 import random
 import re
-from collections.abc import Sequence
-from itertools import combinations
-from typing import Any, TypeVar
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import chain
+from typing import Any
 
 from memflow.benchmarks.amemgym.answers import (
     AnswerText,
@@ -26,20 +27,19 @@ from memflow.benchmarks.amemgym.answers import (
 )
 from memflow.benchmarks.amemgym.scripted_reading import (
     best_options,
-    in_words,
     latest_statement_is,
     stated_values,
+    statements,
 )
-from memflow.benchmarks.amemgym.scripted_words import ScriptVocabulary, vocabulary_of
+from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies, vocabulary_of
 from memflow.benchmarks.amemgym.wording import bilingual_prompts
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
 
-T = TypeVar("T")
 _NAME = re.compile(r"[A-Z][\w'’-]+ [A-Z][\w'’-]+")
-SHORT = 10
-"""Largest number of variables in which `_refine` merges nothing."""
+TOGETHER = 0.4
+"""Share of messages with two values of a topic."""
 LONGEST = 600
 """Maximum length of a scripted summary, in characters."""
 
@@ -66,60 +66,39 @@ def _portrait(request: ChatRequest) -> Portrait:
 
 def _questions(request: ChatRequest) -> DraftQuestions:
     rng, vocabulary = _rng(request), vocabulary_of(request)
-    count, width, size = (int(request.fields[name]) for name in ("questions", "variables", "values"))
-    topics = rng.sample([*vocabulary.topics], min(count, len(vocabulary.topics)))
-    topics += [vocabulary.further.format(number=number) for number in range(1, 1 + count - len(topics))]
+    question_count = int(request.fields["questions"])
+    variable_count = int(request.fields["variables"])
+    value_count = int(request.fields["values"])
+    topics = rng.sample([*vocabulary.topics], min(question_count, len(vocabulary.topics)))
+    missing_count = question_count - len(topics)
+    topics += [vocabulary.further.format(number=number) for number in range(1, missing_count + 1)]
     drafts = []
     for topic in topics:
         variables = [
-            DraftVariable(
-                name=vocabulary.name.format(topic=topic.replace(" ", "_"), aspect=aspect),
-                values=rng.sample(vocabulary.aspects[aspect], size),
-            )
-            for aspect in rng.sample([*vocabulary.aspects], width)
+            DraftVariable(name=name, values=rng.sample(values, value_count))
+            for name, values in vocabulary.variables(topic, variable_count, value_count).items()
         ]
-        question = vocabulary.topics.get(topic, vocabulary.further_question.format(topic=topic))
+        words = vocabulary.topics.get(topic, {})
+        question = words.get("question") or vocabulary.further_question.format(topic=topic)
         drafts.append(DraftQuestion(question=question, variables=variables))
     return DraftQuestions(questions=drafts)
 
 
 def _refine(request: ChatRequest) -> str:
-    """Return the new name of each variable as JSON. One pair of similar variables is merged if the list is long."""
+    """Return the new name of each variable as JSON. Names of a shared variable are merged if there are several."""
     names = request.fields["names"].split("\n")
-    merged_names = (
-        _mergeable_variables(vocabulary_of(request), _json(request, "questions"))
-        if len(names) > SHORT
-        else {}
-    )
-    return json.dumps({name: merged_names.get(name, name) for name in names}, ensure_ascii=False)
-
-
-def _mergeable_variables(
-    vocabulary: ScriptVocabulary, questions: dict[str, dict[str, list[str]]]
-) -> dict[str, str]:
-    """Return a common name for the first two variables of different questions that can be merged, keyed by old name."""
-    variables = [
-        (index, *item) for index, question in enumerate(questions.values()) for item in question.items()
-    ]
-    for (index, first, values), (other_index, second, other_values) in combinations(variables, 2):
-        aspect = next(
-            (suffix for suffix in vocabulary.aspects if first.endswith(suffix) and second.endswith(suffix)),
-            None,
-        )
-        if aspect is None or index == other_index or len({*values, *other_values}) > len(values) + 1:
-            continue
-        topics = [variable_name.removesuffix(aspect).removesuffix("_") for variable_name in (first, second)]
-        merged_topic = vocabulary.both.format(one=topics[0], other=topics[1])
-        return dict.fromkeys((first, second), vocabulary.name.format(topic=merged_topic, aspect=aspect))
-    return {}
+    canonical = {name: vocabulary_of(request).canonical(name) for name in names}
+    counts = Counter(canonical.values())
+    merged = {name: new if counts[new] > 1 else name for name, new in canonical.items()}
+    return json.dumps(merged, ensure_ascii=False)
 
 
 def _unify(request: ChatRequest) -> str:
     value_count = int(request.fields["values"])
-    merged = {
-        name: list(dict.fromkeys(value for values in uses.values() for value in values))[:value_count]
-        for name, uses in _json(request, "merged").items()
-    }
+    merged = {}
+    for name, values_by_question in _json(request, "merged").items():
+        distinct_values = dict.fromkeys(chain.from_iterable(values_by_question.values()))
+        merged[name] = list(distinct_values)[:value_count]
     return json.dumps(merged, ensure_ascii=False)
 
 
@@ -133,42 +112,69 @@ def _updates(request: ChatRequest) -> str:
     choices = _json(request, "schema")
     selected = rng.sample([*choices], min(int(request.fields["changes"]), len(choices)))
     moves = [{"variable": name, "value": rng.choice(choices[name])} for name in choices if name in selected]
-    vocabulary = vocabulary_of(request)
-    summary = vocabulary.summary.format(occasion=rng.choice(vocabulary.occasions))
-    return json.dumps({"summary": summary, "moves": moves}, ensure_ascii=False)
+    return json.dumps(
+        {"summary": rng.choice(vocabulary_of(request).occasions), "moves": moves}, ensure_ascii=False
+    )
 
 
 def _events(request: ChatRequest) -> Groups:
     rng, vocabulary = _rng(request), vocabulary_of(request)
-    changes = _json(request, "changes")
 
     def event(names: Sequence[str]) -> str:
-        moves = vocabulary.moves.join(
-            _statement(vocabulary.move, name, changes[name]["to"]) for name in names
-        )
-        return vocabulary.event.format(occasion=rng.choice(vocabulary.occasions), moves=moves)
+        changed = vocabulary.comma.join(map(in_words, names))
+        return vocabulary.event.format(occasion=rng.choice(vocabulary.occasions), names=changed)
 
-    return Groups(groups=[Group(variables=names, text=event(names)) for names in _split(rng, [*changes], 2)])
+    groups = _topic_groups(request, [*_json(request, "changes")])
+    return Groups(groups=[Group(variables=names, text=event(names)) for names in groups])
 
 
 def _opening(request: ChatRequest) -> Groups:
-    rng, vocabulary = _rng(request), vocabulary_of(request)
     state = _json(request, "state")
-
-    def text(names: Sequence[str]) -> str:
-        statements = [_statement(rng.choice(vocabulary.told), name, state[name]) for name in names]
-        return vocabulary.space.join([*statements, rng.choice(vocabulary.asked)])
-
-    return Groups(groups=[Group(variables=names, text=text(names)) for names in _split(rng, [*state], 3)])
+    groups = []
+    for number, names in enumerate(_topic_groups(request, [*state])):
+        text = _message(request, {name: state[name] for name in names}, number)
+        groups.append(Group(variables=names, text=text))
+    return Groups(groups=groups)
 
 
 def _utterance(request: ChatRequest) -> Utterance:
+    changes = _json(request, "changes")
+    return Utterance(
+        text=_message(request, {name: move["to"] for name, move in changes.items()}, changed=True)
+    )
+
+
+def _message(
+    request: ChatRequest, state: Mapping[str, str], number: int = 0, *, changed: bool = False
+) -> str:
+    """Return a message that states the values and, set apart, has a question on their topic: another every month."""
     rng, vocabulary = _rng(request), vocabulary_of(request)
-    statements = [
-        _statement(rng.choice([*vocabulary.told, vocabulary.told_after]), name, move["to"], move["from"])
-        for name, move in _json(request, "changes").items()
-    ]
-    return Utterance(text=vocabulary.space.join([*statements, rng.choice(vocabulary.asked)]))
+    texts = [vocabulary.texts(name, value) for name, value in state.items()]
+    told = vocabulary.joined([rng.choice(text.news if changed else text.told) for text in texts])
+    topic = vocabulary.topic_of(next(iter(state)))
+    exchanges = vocabulary.topics.get(topic, {}).get("exchanges")
+    if exchanges is None:
+        return vocabulary.space.join([told, vocabulary.asked])
+    year, month, _ = map(int, request.fields["date"].split("-"))
+    order = random.Random(seeded(request.fields["profile"], topic)).sample(exchanges, len(exchanges))
+    ask = order[(12 * year + month + number) % len(order)][0]
+    return rng.choice(vocabulary.frames["news" if changed else "told"]).format(told=told, ask=ask)
+
+
+def _topic_groups(request: ChatRequest, names: Sequence[str]) -> list[list[str]]:
+    """Return the variables in random order, in groups: two of a topic are together or apart."""
+    rng, vocabulary = _rng(request), vocabulary_of(request)
+    groups: list[list[str]] = []
+    for name in rng.sample(names, len(names)):
+        topic = vocabulary.topic_of(name)
+        partner = next(
+            (group for group in groups if len(group) == 1 and vocabulary.topic_of(group[0]) == topic), None
+        )
+        if partner is not None and rng.random() < TOGETHER:
+            partner.append(name)
+        else:
+            groups.append([name])
+    return groups
 
 
 def _exposure(request: ChatRequest) -> str:
@@ -176,27 +182,31 @@ def _exposure(request: ChatRequest) -> str:
 
 
 def _utterance_again(request: ChatRequest) -> Utterance:
-    vocabulary, values = vocabulary_of(request), _json(request, "meant")
-    return Utterance(
-        text=vocabulary.space.join(_statement(vocabulary.told[0], *pair) for pair in values.items())
-    )
+    vocabulary = vocabulary_of(request)
+    told = [vocabulary.texts(name, value).told[0] for name, value in _json(request, "meant").items()]
+    return Utterance(text=vocabulary.joined(told))
 
 
 def _answers(request: ChatRequest) -> AnswerTexts:
-    variants = [json.loads(line.partition(": ")[2]) for line in request.fields["variants"].split("\n")]
-    return AnswerTexts(answers=[_advice(vocabulary_of(request), variant) for variant in variants])
+    advice = vocabulary_of(request).advice_for
+    return AnswerTexts(
+        answers=[advice(request.fields["question"], variant) for variant in _variants(request)]
+    )
 
 
 def _answer_again(request: ChatRequest) -> AnswerText:
-    return AnswerText(answer=_advice(vocabulary_of(request), _json(request, "meant")))
+    advice = vocabulary_of(request).advice_for(request.fields["question"], _json(request, "meant"))
+    return AnswerText(answer=advice)
 
 
 def _recover(request: ChatRequest) -> ChoiceAnswer:
-    variants = [json.loads(line.partition(": ")[2]) for line in request.fields["variants"].split("\n")]
-    matches = best_options(
-        request.fields["answer"], [_advice(vocabulary_of(request), variant) for variant in variants]
-    )
-    return ChoiceAnswer(answer=1 + matches[0])
+    advised = set(statements(request.fields["answer"]).values())
+    counts = [len(advised & set(map(in_words, variant.values()))) for variant in _variants(request)]
+    return ChoiceAnswer(answer=1 + counts.index(max(counts)))
+
+
+def _variants(request: ChatRequest) -> list[dict[str, str]]:
+    return [json.loads(line.partition(": ")[2]) for line in request.fields["variants"].split("\n")]
 
 
 def _choice(request: ChatRequest) -> ChoiceAnswer:
@@ -215,12 +225,14 @@ def _state(request: ChatRequest) -> str:
 
 
 def _claims(request: ChatRequest) -> Findings:
-    claims = [line.partition(": ")[2] for line in request.fields["claims"].split("\n")]
-    pairs = [claim.partition(": ")[::2] for claim in claims]
+    """Return whether the memory supports each claim, given as the lines `1: variable: value`."""
     memory = request.fields["held"]
-    return Findings(
-        supported=["yes" if latest_statement_is(memory, name, value) else "no" for name, value in pairs]
-    )
+    supported: list[Any] = []
+    for line in request.fields["claims"].split("\n"):
+        _, _, claim = line.partition(": ")
+        variable, _, value = claim.partition(": ")
+        supported.append("yes" if latest_statement_is(memory, variable, value) else "no")
+    return Findings(supported=supported)
 
 
 def _visible_text(request: ChatRequest) -> str:
@@ -230,32 +242,27 @@ def _visible_text(request: ChatRequest) -> str:
 
 
 def _next(request: ChatRequest) -> str:
-    return _rng(request).choice(vocabulary_of(request).next)
+    """Return the question that follows on the first message's question, then the other exchanges of its topic."""
+    query, context = request.fields["query"], request.fields["context"]
+    for words in vocabulary_of(request).topics.values():
+        for number, exchange in enumerate(words["exchanges"]):
+            if exchange[0] in query:
+                exchanges = [*words["exchanges"][number:], *words["exchanges"][:number]]
+                questions: list[str] = []
+                for ask, _, follow_up, _ in exchanges:
+                    questions += [ask, follow_up]
+                del questions[0]  # the question of the first message
+                asked = [index for index, question in enumerate(questions) if question in context]
+                next_index = asked[-1] + 1 if asked else 0
+                return questions[next_index % len(questions)]
+    return vocabulary_of(request).asked
 
 
 def _reply(request: ChatRequest) -> str:
-    return _rng(request).choice(vocabulary_of(request).replies)
-
-
-def _statement(pattern: str, name: str, value: str, old: str = "") -> str:
-    return pattern.format(variable=in_words(name), value=in_words(value), old=in_words(old))
-
-
-def _advice(vocabulary: ScriptVocabulary, variant: dict[str, str]) -> str:
-    circumstances = vocabulary.circumstances.join(
-        _statement(vocabulary.circumstance, *pair) for pair in variant.items()
-    )
-    return vocabulary.advice.format(circumstances=circumstances)
-
-
-def _split(rng: random.Random, names: list[T], max_size: int) -> list[list[T]]:
-    """Return `names` in random order, split into groups of 1 to `max_size` names."""
-    remaining, groups = rng.sample(names, len(names)), []
-    while remaining:
-        size = rng.randint(1, max_size)
-        groups.append(remaining[:size])
-        remaining = remaining[size:]
-    return groups
+    message = request.fields["message"]
+    exchanges = (item for vocabulary in vocabularies().values() for item in vocabulary.exchanges.items())
+    replies = [reply for question, reply in exchanges if question in message]
+    return replies[0] if replies else _rng(request).choice(vocabulary_of(request).replies)
 
 
 _BY_STEM: dict[str, Handler] = {

@@ -1,11 +1,14 @@
 """Functions with which the scripted chat extracts a state variable's value from a text, without a model or gold.
 
-The extracted value is the last value in the last sentence that contains the variable's name and one of its values.
+The extracted value of a topic's variable (scripted_words.py) is the one that comes last. Of any other variable, it is
+the last value in the last sentence that contains the variable's name and one of its values.
 """
 
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+
+from memflow.benchmarks.amemgym.scripted_words import advice_values, in_words, worded_values
 
 _SENTENCE = re.compile(r"[.!?;。！？；]+")
 _STATEMENT = re.compile(r"your ([a-z0-9 ]+?) is ([a-z0-9 ]+?)(?= and your |,)|你的([^，。]+?)是([^，。]+)")
@@ -14,22 +17,21 @@ _CACHED = 16384
 """Number of cached lines, names and options, which repeat from probe to probe."""
 
 
-def in_words(name: str) -> str:
-    """Return a variable or value name in words: `cooking_company` becomes `cooking company`."""
-    return " ".join(name.lower().replace("_", " ").split())
-
-
 def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
     """Return the last value that `text` states for the variable, or None."""
-    return _last_stated(_sentences(text), variable, values)
+    return stated_values(text, {variable: values})[variable]
 
 
 def latest_statement_is(text: str, variable: str, value: str) -> bool:
-    """Return whether the last sentence about the variable states this value.
+    """Return whether the last statement about the variable is of this value.
 
-    Other possible values are unknown, so a longer value that contains this one also matches.
+    Other possible values of a variable that the vocabulary does not have are unknown, so a longer value that contains
+    this one also matches.
     """
     name = in_words(variable)
+    vocabulary_values = worded_values(name)
+    if in_words(value) in vocabulary_values:
+        return last_stated(text, variable, [*vocabulary_values]) == in_words(value)
     for sentence in reversed(_sentences(text)):
         if _position(sentence, name) >= 0:
             return last_stated(_GONE.sub("", sentence), variable, [value]) == value
@@ -39,26 +41,40 @@ def latest_statement_is(text: str, variable: str, value: str) -> bool:
 @lru_cache(maxsize=_CACHED)
 def statements(option: str) -> Mapping[str, str]:
     """Return the pairs of variable and value, in words, for which a scripted option is the correct answer."""
+    worded = dict(pair for advice, pair in advice_values() if advice in option)
     matches = _STATEMENT.findall(option.lower())
-    return {name or chinese: value or chinese_value for name, value, chinese, chinese_value in matches}
+    return worded | {
+        name or chinese: value or chinese_value for name, value, chinese, chinese_value in matches
+    }
 
 
 def best_options(text: str, options: Sequence[str]) -> list[int]:
     """Return the indexes of the options with the most values stated in `text`, or all indexes if no value is stated."""
-    claims = [statements(option) for option in options]
+    values_of_options = [statements(option) for option in options]
     values: dict[str, list[str]] = {}
-    for claim in claims:
-        for name, value in claim.items():
+    for values_of_option in values_of_options:
+        for name, value in values_of_option.items():
             values.setdefault(name, []).append(value)
     stated = stated_values(text, values)
-    matches = [sum(stated[name] == value for name, value in claim.items()) for claim in claims]
-    return [index for index, count in enumerate(matches) if count == max(matches)]
+    match_counts = [
+        sum(stated[name] == value for name, value in values_of_option.items())
+        for values_of_option in values_of_options
+    ]
+    return [index for index, count in enumerate(match_counts) if count == max(match_counts)]
 
 
 def stated_values(text: str, schema: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
     """Return the last value that `text` states for each variable of `schema`, or None."""
-    sentences = _sentences(text)
-    return {name: _last_stated(sentences, name, values) for name, values in schema.items()}
+    words = text.lower().replace("_", " ")
+    stated: dict[str, str | None] = {}
+    for name, values in schema.items():
+        vocabulary_values = worded_values(in_words(name))
+        if values and all(in_words(value) in vocabulary_values for value in values):
+            position, value = max((_position(words, in_words(value)), value) for value in values)
+            stated[name] = value if position >= 0 else None
+        else:
+            stated[name] = _last_stated(_sentences(text), name, values)
+    return stated
 
 
 def _sentences(text: str) -> list[str]:

@@ -69,7 +69,7 @@ class History:
 
     @cached_property
     def period_texts(self) -> list[str]:
-        """The states of each period for prompts. Sessions of a period share them."""
+        """The user's states at the end of each period, as JSON text for prompts."""
         return [json_lines(period) for period in self.periods]
 
     def end(self, period: int) -> str:
@@ -110,7 +110,10 @@ def exposed_values(turn: Turn) -> dict[str, str]:
 
 
 def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
-    """Return all items of the lists without duplicates, in an order that preserves the order of each list."""
+    """Return all items of the lists without duplicates, in an order that preserves the order of each list.
+
+    It is a topological order: an item follows the items before it in every list.
+    """
     predecessors: dict[str, list[str]] = {}
     for items in lists:
         for index, item in enumerate(items):

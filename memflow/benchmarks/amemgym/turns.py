@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
 
-from memflow.benchmarks.amemgym.answers import groups_of, values_of
+from memflow.benchmarks.amemgym.answers import Group, groups_of, values_of
 from memflow.benchmarks.amemgym.config import TEXT_USERS_AT_ONCE, AMemGymConfig, is_generated, parse_config
 from memflow.benchmarks.amemgym.off_policy import recorded_turns
 from memflow.benchmarks.amemgym.published import PublishedUser
@@ -49,21 +49,21 @@ async def _openings(
     domain: Domain, config: AMemGymConfig, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
     if not is_generated(domain):
-        users = [
-            PublishedUser.model_validate_json(record.content) for record in selected_users(domain, records)
-        ]
-        return [turn for user in users for turn in _turns(domain, config, user.id, _published_sessions(user))]
+        published_turns: list[Turn] = []
+        for record in selected_users(domain, records):
+            user = PublishedUser.model_validate_json(record.content)
+            published_turns += _turns(domain, config, user.id, _published_sessions(user))
+        return published_turns
     histories_by_user = histories(states)
     sessions_by_user = await gather_bounded(
         lambda history: _SessionWriter(domain, config, history, simulator).sessions(),
         [*histories_by_user.values()],
         TEXT_USERS_AT_ONCE,
     )
-    return [
-        turn
-        for user_id, periods in zip(histories_by_user, sessions_by_user, strict=True)
-        for turn in _quarantine_user(config, _turns(domain, config, user_id, periods))
-    ]
+    turns: list[Turn] = []
+    for user_id, periods in zip(histories_by_user, sessions_by_user, strict=True):
+        turns += _quarantine_user(config, _turns(domain, config, user_id, periods))
+    return turns
 
 
 def _quarantine_user(config: AMemGymConfig, turns: Sequence[Turn]) -> Sequence[Turn]:
@@ -137,24 +137,21 @@ class _SessionWriter:
         )
         if answer.value is None:
             return [DraftSession("", state, reason=answer.reason)]
-        groups = answer.value.groups
-        return list(
-            await asyncio.gather(
-                *(
-                    self._refine_until_understood(group.text, {name: state[name] for name in group.variables})
-                    for group in groups
-                )
-            )
-        )
+
+        async def session(group: Group) -> DraftSession:
+            values = {name: state[name] for name in group.variables}
+            return await self._refine_until_understood(group.text, values)
+
+        return await asyncio.gather(*map(session, answer.value.groups))
 
     async def _later_sessions(self, period: int) -> list[DraftSession]:
-        events: dict[str, dict[str, tuple[str | None, str]]] = {}
+        """Return one session per life event of a period, which states the changes that the event causes."""
+        changes_by_event: dict[str, dict[str, tuple[str | None, str]]] = {}
         for change in self.history.changes[period]:
-            events.setdefault(change.event or "", {})[change.variable] = (change.old, change.value)
-        return list(
-            await asyncio.gather(
-                *(self._event_session(period, event, changes) for event, changes in events.items())
-            )
+            changes = changes_by_event.setdefault(change.event or "", {})
+            changes[change.variable] = (change.old, change.value)
+        return await asyncio.gather(
+            *(self._event_session(period, event, changes) for event, changes in changes_by_event.items())
         )
 
     async def _event_session(

@@ -67,7 +67,8 @@ def _attributions(
     questions: dict[tuple[str, str], list[Probe]] = {}
     for probe in sorted(probes, key=lambda probe: probe.checkpoint):
         if probe.kind == "choice":
-            questions.setdefault((probe.episode_id, probe.probe_id.rpartition("/")[2]), []).append(probe)
+            question = probe.probe_id.rpartition("/")[2]  # a probe id is user/period/question
+            questions.setdefault((probe.episode_id, question), []).append(probe)
     stated_values = _StatedValues(probes, replies, grades)
     attributions: dict[str, Attribution | Unattributed] = {}
     for question_probes in questions.values():

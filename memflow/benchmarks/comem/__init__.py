@@ -17,7 +17,7 @@ SPEC = BenchmarkSpec(
     implementation=f"{__name__}.benchmark:CoMem",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",
-    exports=f"{__name__}.views:EXPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
+    paper=__name__,
     unit="contexts",
 )

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.comem.annotation.imported import import_labels
 from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels_from_source
 from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.config import parse_config
@@ -59,9 +58,7 @@ class CoMem(Benchmark):
         annotators: Annotators | None,
     ) -> list[GoldLabel]:
         config, contexts = parse_config(domain), load_contexts(domain, records)
-        if config.keys == "imported":
-            made = import_labels(domain, records, config)
-        elif config.keys != "annotated":
+        if config.keys != "annotated":
             made = labels_from_source(config.keys, domain, contexts, config)
         elif annotators is None:
             raise BadSettings(

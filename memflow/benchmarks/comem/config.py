@@ -21,10 +21,9 @@ class CoMemConfig(BaseModel):
     guess_key: Literal["first", "last"] = "first"
     """The checkpoint whose label is the gold at checkpoint 0 (the paper's "checkpoint 1" can mean
     either)."""
-    keys: Literal["annotated", "rule", "imported", "published"] = "annotated"
+    keys: Literal["annotated", "rule", "published"] = "annotated"
     """The source of gold labels: annotated in two rounds (section 3.2.2); by rule, if the source states
-    the message from which an answer is valid; imported from a file; or published, with the same label at
-    all checkpoints."""
+    the message from which an answer is valid; or published, with the same label at all checkpoints."""
     unknown: Literal["drop", "option"] = "drop"
     """What happens to a question whose answer is unknown at some checkpoint, without an option for this
     case: it is dropped, or gets an option."""
@@ -38,29 +37,10 @@ class CoMemConfig(BaseModel):
     sessions. Memories with a buffer do their own chunking (paper, A.3.2)."""
     arrival_tokens: int = Field(300, ge=1, le=100_000)
     """Length in tokens of an arrival of whole messages, if `arrivals` is `tokens`."""
-    scene: Literal["place", "speakers", "both"] = "place"
-    """How a FriendsQA question names its scene: by season, episode and number, by its speakers, or both. Speakers
-    make guessing easier, and are often ambiguous within a season."""
-    paraphrases: bool = False
-    """Whether FriendsQA's paraphrased questions are included."""
-    most_questions: int = Field(0, ge=0)
-    """Maximum number of FriendsQA questions per season, sampled with the seed; 0 for all."""
-
-    questions: Literal["published", "by_rule"] = "published"
-    """DialSim's questions: those of its pickle, with labels that are annotated, imported or published; or questions
-    generated from the script, with labels by rule."""
     per_scene: int = Field(1, ge=0, le=1_000)
     """DialSim: number of published questions sampled per scene; 0 for all."""
     asker: Literal["default", "speaker"] = "default"
     """DialSim: whether a published question has its neutral wording, or that of a speaker in the scene."""
-    who_said: int = Field(36, ge=0, le=1_000)
-    """DialSim: number of questions by rule of the kind "Who says: ...?" per context."""
-    said_last: int = Field(12, ge=0, le=1_000)
-    """DialSim: number of questions by rule about the last to say some words, per context."""
-    scenes: Literal["date", "shown"] = "date"
-    """DialSim: whether scenes are in the order of their dates (paper, A.3.1) or in the order of broadcast."""
-    names: Literal["as_published", "shuffled"] = "as_published"
-    """DialSim: whether people keep their names or get each other's, so that knowledge of the show does not help."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

@@ -28,10 +28,7 @@ def unknown_option(options: Sequence[str]) -> int | None:
 
 @dataclass(frozen=True)
 class ContextMessage:
-    """A message. `role` is `assistant` for an assistant and `user` for all others. `speaker` is a name, if known.
-
-    `exposes` has the state values that the message reveals, as JSON, if the source states them.
-    """
+    """A message. `role` is `assistant` for an assistant and `user` for all others. `speaker` is a name, if known."""
 
     text: str
     role: Literal["user", "assistant"] = "user"
@@ -39,7 +36,6 @@ class ContextMessage:
     session: int = 0
     sent_at: str | None = None
     reason: str | None = None
-    exposes: str | None = None
 
 
 @dataclass(frozen=True)
@@ -60,9 +56,8 @@ class ContextQuestion:
 
     `answer` is the published gold. `known` lists the correct answers over time, if the source states them. `end` is the
     number of messages before the question in its source, at least 1; None stands for all. `true_of` has, for each
-    option, the speaker of whom the option is true, or "". `variables` are the state variables that the answer depends
-    on, and `variants` their values for each option, as JSON lists. `dropped` is the reason why the source excludes a
-    valid question.
+    option, the speaker of whom the option is true, or "". `dropped` is the reason why the source excludes
+    a valid question.
     """
 
     question_id: str
@@ -74,8 +69,6 @@ class ContextQuestion:
     known: tuple[KnownAnswer, ...] = ()
     end: int | None = None
     true_of: tuple[str, ...] = ()
-    variables: tuple[str, ...] = ()
-    variants: tuple[str, ...] = ()
     reason: str | None = None
     dropped: str | None = None
 

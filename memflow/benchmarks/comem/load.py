@@ -5,10 +5,9 @@ from fnmatch import fnmatch
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 
-from memflow.benchmarks.comem.annotation import label_file
 from memflow.benchmarks.comem.config import parse_config
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.comem.sources import amemgym, dialogues, dialsim, friendsqa, personamem
+from memflow.benchmarks.comem.sources import dialogues, dialsim, friendsqa, personamem
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import records_of, valid_records
@@ -16,11 +15,7 @@ from memflow.errors import BadInput
 from memflow.records import Record
 
 SOURCES: tuple[tuple[str, ModuleType], ...] = (
-    ("*keys*.jsonl", label_file),
-    ("v1.*/data.json", amemgym),
-    ("*amemgym*.json", amemgym),
     (dialsim.PICKLE, dialsim),
-    (dialsim.SCRIPT, dialsim),
     ("questions_*.csv", personamem),
     ("shared_contexts_*.jsonl", personamem),
     ("friendsqa_*.json", friendsqa),
@@ -43,11 +38,6 @@ def load_contexts(domain: Domain, records: Sequence[Record]) -> list[Context]:
     for record in valid_records(records):
         by_source.setdefault((record.dataset, _source(record.source)), []).append(record)
     config = parse_config(domain)
-    if config.keys != "imported" and (held := label_records(records)):
-        raise BadInput(
-            f"domain {domain.name}: its data set {held[0].dataset} contains imported labels, but its "
-            'parameter keys is not "imported". Set keys to "imported", or remove that data set.'
-        )
     found = [
         context
         for (_, source), held in by_source.items()
@@ -70,13 +60,8 @@ def count_contents(dataset: Dataset, records: Sequence[Record]) -> Contents:
     if source in (personamem, friendsqa):
         found: Contents = source.count_contents(records)
         return found
-    unit = {dialsim: "scenes", amemgym: "users", dialogues: "contexts"}.get(source, "records")  # type: ignore[arg-type]
+    unit = {dialsim: "scenes", dialogues: "contexts"}.get(source, "records")  # type: ignore[arg-type]
     return Contents({unit: len(records)})
-
-
-def label_records(records: Sequence[Record]) -> list[Record]:
-    """Return the records that come from label files."""
-    return [record for record in records if _source(record.source) is label_file]
 
 
 def _source(source: str) -> ModuleType:

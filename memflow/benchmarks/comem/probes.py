@@ -45,7 +45,6 @@ def _of(
             asked,
             options=(*asked.options, added),
             true_of=(*asked.true_of, "") if asked.true_of else (),
-            variants=(*asked.variants, "null") if asked.variants else (),
         )
     guess = 1 if config.guess_key == "first" else len(config.checkpoints)
     reached, seen = truncation_indices(context, config), visible_counts(context, asked, config)
@@ -75,8 +74,7 @@ def _of(
             metric="accuracy",
             question=asked.question,
             options=list(asked.options),
-            variables=list(asked.variables),
-            variants=list(asked.variants),
+            variables=[],
             gold="" if gold is None else str(gold),
             revealed=revealed,
             previous=previous,

@@ -29,7 +29,6 @@ def make_turns(domain: str, context: Context, config: CoMemConfig) -> Iterator[T
                 speaker=line.speaker,
                 text=line.text,
                 sent_at=line.sent_at,
-                exposes=line.exposes,
                 reason=line.reason or context.reason,
             )
 

@@ -15,8 +15,8 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:Dialogues",
     checks=(f"{__name__}.checks:EXPECTED",),
-    views=f"{__name__}.views:VIEWS",
     own_files=f"{__name__}.inspection:OWN_FILES",
     conversions=f"{__name__}.chat_exports.command:CONVERSIONS",
     unit="dialogues",
+    retrieval_demo="dialogues_retrieval",
 )

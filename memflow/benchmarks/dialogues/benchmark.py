@@ -84,7 +84,11 @@ class Dialogues(Benchmark):
         return slice_ids(probes)
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
-        return [prompt("judge"), prompt("judge_rubric")] if table == "score.verdicts" else []
+        judged = table == "score.verdicts" and parse_config(domain).judged
+        return [prompt("judge"), prompt("judge_rubric")] if judged else []
+
+    def is_judged(self, probe: Probe) -> bool:
+        return probe.metric in JUDGED_METRICS
 
     def judge_cases(self) -> Sequence[JudgeCase]:
         return load_cases(PACKAGE)

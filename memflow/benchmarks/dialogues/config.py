@@ -13,13 +13,15 @@ class DialoguesConfig(BaseModel):
 
     `open_metric` scores open questions that name no metric of their own. `arrivals` states which messages are written
     to a memory together: single messages, pairs of user and assistant, or sessions. A question between two messages of
-    such a group divides the group.
+    such a group divides the group. Without `judged`, no judge is calibrated or asked, and a question that needs one has
+    no value.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     open_metric: OpenMetric = "f1"
     arrivals: Literal["message", "pair", "session"] = "message"
+    judged: bool = True
 
 
 def parse_config(domain: Domain) -> DialoguesConfig:

@@ -1,17 +1,5 @@
-"""The data set of the benchmark: dialogues written for memflow. Users add their own in memflow.toml."""
+"""The data sets of the benchmark, which datasets.toml declares. Users add their own in memflow.toml."""
 
-from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.dataset_file import load_datasets
 
-DATASETS = (
-    Dataset(
-        "dialogues_sample",
-        "Dialogues with questions of our own writing, for dialogues_demo",
-        "dialogues",
-        ("benchmarks/dialogues/sample/dialogues.jsonl",),
-        "Apache-2.0",
-        "memflow",
-        "It ships with memflow.",
-        ships=True,
-        counts={"dialogues": 20, "questions": 60},
-    ),
-)
+DATASETS = load_datasets("memflow.benchmarks.dialogues")

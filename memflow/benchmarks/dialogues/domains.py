@@ -1,13 +1,5 @@
-"""The domain of the benchmark that ships with memflow. Users declare theirs in memflow.toml (`memflow init --data`)."""
+"""The domains of the benchmark, which domains.toml declares. Users declare theirs in memflow.toml."""
 
-from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.domain_file import load_domains
 
-DOMAINS = (
-    Domain(
-        "dialogues_demo",
-        "dialogues",
-        ("dialogues_sample",),
-        "Own dialogues in small: 20 dialogues with 60 questions that ship with memflow",
-        listed=False,
-    ),
-)
+DOMAINS = load_domains("memflow.benchmarks.dialogues")

@@ -107,7 +107,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
         twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the field {twice[:60]!r} occurs twice in an object")
+        raise ValueError(f"the field {twice[:60]!r} occurs twice in an object; remove one of them")
     return found
 
 

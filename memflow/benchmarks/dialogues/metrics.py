@@ -3,55 +3,13 @@
 from collections.abc import Mapping
 
 from memflow.scoring.catalog import ACCURACY, RANDOM
-from memflow.scoring.metric import Metric
+from memflow.scoring.metric_file import load_metrics
 
 NAME = "dialogues"
-ANSWER_SCORE = Metric(
-    "answer_score",
-    "Answer score",
-    "higher",
-    "Mean over all probes of the value of each probe's own metric.",
-)
-EXACT_MATCH = Metric(
-    "exact_match",
-    "Exact match",
-    "higher",
-    "Share of the answers that equal a gold answer, without case, outer white space and a final period.",
-    proportion=True,
-)
-ANSWER_F1 = Metric(
-    "answer_f1",
-    "Answer F1",
-    "higher",
-    "F1 of words beside the best gold answer: of Porter stems, or of jieba's words in Chinese.",
-)
-ANSWER_ROUGE_L = Metric(
-    "answer_rouge_l",
-    "Answer ROUGE-L",
-    "higher",
-    "F-measure of the longest common subsequence of words beside the best gold answer.",
-)
-JUDGED = Metric(
-    "judged_correct",
-    "Judged correct",
-    "higher",
-    "Share of the answers that a judge finds correct by the gold answers or the rubric.",
-    proportion=True,
-)
-ABSTENTION = Metric(
-    "abstention",
-    "Abstention",
-    "higher",
-    "Share of the unanswerable open questions to which the answer is that there is no answer.",
-    proportion=True,
-)
-FALSE_ABSTENTION = Metric(
-    "false_abstention",
-    "False abstention",
-    "lower",
-    "Share of the answerable open questions to which the answer is that there is no answer.",
-    proportion=True,
-)
+_OWN = load_metrics("memflow.benchmarks.dialogues")
+ANSWER_SCORE, EXACT_MATCH, ANSWER_F1 = _OWN["answer_score"], _OWN["exact_match"], _OWN["answer_f1"]
+ANSWER_ROUGE_L, JUDGED = _OWN["answer_rouge_l"], _OWN["judged_correct"]
+ABSTENTION, FALSE_ABSTENTION = _OWN["abstention"], _OWN["false_abstention"]
 METRIC_NAMES: Mapping[str, str] = {
     "accuracy": ACCURACY.name,
     "exact_match": EXACT_MATCH.name,
@@ -63,9 +21,4 @@ METRIC_NAMES: Mapping[str, str] = {
 """The names of metrics in the catalog, by their names in a question."""
 OF_PROBES = (ACCURACY, EXACT_MATCH, ANSWER_F1, ANSWER_ROUGE_L, JUDGED, ABSTENTION)
 """The metrics that score probes."""
-METRICS = (
-    ANSWER_SCORE.primary_in(NAME),
-    *(each.primary_in(NAME) for each in OF_PROBES),
-    RANDOM.primary_in(NAME),
-    FALSE_ABSTENTION.primary_in(NAME),
-)
+METRICS = tuple(metric.primary_in(NAME) for metric in (ANSWER_SCORE, *OF_PROBES, RANDOM, FALSE_ABSTENTION))

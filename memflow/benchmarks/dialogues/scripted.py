@@ -66,7 +66,13 @@ def _judge(request: ChatRequest) -> Judged:
     language: Literal["en", "zh"] = "zh" if _CHINESE.search(gold) else "en"
     if declines(gold) or abstains(answer):
         return Judged(correct=declines(gold) and abstains(answer))
-    return Judged(correct=any(word_f1(answer, line, language) >= 0.5 for line in gold.splitlines()))
+    words = _stems(answer)
+    return Judged(
+        correct=any(
+            word_f1(answer, line, language) >= 0.5 or (_stems(line) and _stems(line) <= words)
+            for line in gold.splitlines()
+        )
+    )
 
 
 def _shown(request: ChatRequest) -> list[str]:

@@ -27,6 +27,7 @@ from memflow.benchmarks.verdicts import choice_verdicts, only_assistant, verdict
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
+from memflow.judges.withheld import withheld_reason
 from memflow.metrics.backends import MetricBackends
 from memflow.metrics.text import exact_match, rouge_l, word_f1
 from memflow.records import Probe, Reply, Verdict
@@ -144,6 +145,9 @@ OVERLAPS: Mapping[str, Callable[[str, str, Literal["en", "zh"]], float]] = {
 
 async def _judged(probe: Probe, gold: OpenGold, answer: str, judge: Chat | None) -> OpenValue:
     """Return the judge's value. An answer that equals a gold answer needs no judge."""
+    stem = "judge" if gold.rubric is None else "judge_rubric"
+    if (reason := withheld_reason(judge, prompt(stem).name)) is not None:
+        return OpenValue(None, reason)
     if gold.abstain and abstains(answer):
         return OpenValue(1.0)
     if gold.rubric is None and any(exact_match(answer, each) for each in gold.answers):

@@ -21,5 +21,6 @@ SPEC = BenchmarkSpec(
     views=f"{__name__}.views:VIEWS",
     imports=f"{__name__}.views:IMPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
+    paper=__name__,
     unit="conversations",
 )

@@ -9,6 +9,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.config import parse_config
 from memflow.benchmarks.locomo.judging import CONTRACTS
 from memflow.benchmarks.locomo.load import count_contents, load_conversations, read_records
+from memflow.benchmarks.locomo.metrics import J_RECORDED
 from memflow.benchmarks.locomo.probes import make_probes
 from memflow.benchmarks.locomo.question import PACKAGE, build_question, prompt
 from memflow.benchmarks.locomo.scoring import make_scores, probe_slices
@@ -28,7 +29,7 @@ class LoCoMo(Benchmark):
     """The implementation of LoCoMo's pipeline steps. Its conversations are published; no step calls a simulator."""
 
     name = "locomo"
-    judged_metrics = frozenset(CONTRACTS)
+    judged_metrics = frozenset({*CONTRACTS, J_RECORDED})
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
@@ -77,12 +78,12 @@ class LoCoMo(Benchmark):
         return make_scores(domain, results)
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        probe_ids = {
-            name: frozenset(probe.probe_id for probe in members)
-            for name, members in probe_slices(probes).items()
+        slices = {
+            name: frozenset(probe.probe_id for probe in slice_probes)
+            for name, slice_probes in probe_slices(probes).items()
         }
-        probe_ids.pop("all", None)
-        return probe_ids
+        slices.pop("all", None)
+        return slices
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(records)

@@ -94,14 +94,16 @@ async def judge_runs(
         "gold": contract.gold(probe),
         "answer": chosen_text(answer, probe.options),
     }
-    judges: list[Chat] = [judge, *(RepeatedJudge.for_run(judge, run) for run in range(1, runs))]
-    return await asyncio.gather(*(_judge(contract, fields, run_judge) for run_judge in judges))
+    judges_of_runs: list[Chat] = [judge]
+    judges_of_runs += [RepeatedJudge.for_run(judge, run) for run in range(1, runs)]
+    return await asyncio.gather(*(_judge(contract, fields, run_judge) for run_judge in judges_of_runs))
 
 
 async def _judge(contract: Contract, fields: dict[str, str], judge: Chat) -> Judgment:
     answer = await ask(judge, prompt(contract.metric), fields)
     digest = (answer.completion.digest or None) if answer.completion else None
     if answer.value is None:
+        # The judge answered, and its answer has no label; a cut answer may have lost it.
         unlabeled = answer.completion is not None and not answer.completion.cut
         return Judgment(None, answer.reason or "the judge gave no label", digest, unlabeled)
     return Judgment(float(answer.value.label == "CORRECT"), None, digest)

@@ -42,6 +42,11 @@ def count_contents(records: Sequence[Record]) -> Contents:
     """Return the numbers of conversations, sessions, messages and questions, and the quarantined questions."""
     conversations = [Conversation.read(json.loads(record.content)) for record in valid_records(records)]
     sessions = [session for conversation in conversations for session in conversation.sessions]
+    invalid_questions = []
+    for conversation in conversations:
+        for number, question in enumerate(conversation.questions):
+            if isinstance(question, InvalidPart):
+                invalid_questions.append((question_id(conversation, number), question.fault))
     return Contents(
         {
             "conversations": len(records),
@@ -49,12 +54,7 @@ def count_contents(records: Sequence[Record]) -> Contents:
             "messages": sum(len(session.messages) for session in sessions),
             "questions": sum(len(conversation.questions) for conversation in conversations),
         },
-        [
-            (question_id(conversation, number), question.fault)
-            for conversation in conversations
-            for number, question in enumerate(conversation.questions)
-            if isinstance(question, InvalidPart)
-        ],
+        invalid_questions,
     )
 
 

@@ -21,7 +21,9 @@ def make_probes(
     domain: str, dataset: str, conversation: Conversation, config: LoCoMoConfig
 ) -> Iterator[Probe]:
     """Yield the probes of a conversation in order. An invalid question is a probe with a reason."""
-    options, lines, metric = conversation.options(), dated_lines(conversation, config), config.contracts[0]
+    options = conversation.options()
+    lines = dated_lines(conversation, config)
+    metric = config.contracts[0]
     for number, question in enumerate(conversation.questions):
         if isinstance(question, InvalidPart):
             if _is_selected(question, config):
@@ -51,9 +53,13 @@ def _probe(
     lines: Mapping[str, str],
     metric: str,
 ) -> Probe:
-    evidence = [dia_id for dia_id in question.evidence_ids() if dia_id in lines]
-    adversarial = question.category == ADVERSARIAL_CATEGORY
-    gold = NOT_MENTIONED if adversarial else str(question.answer).strip()
+    if question.category == ADVERSARIAL_CATEGORY:
+        evidence: list[str] = []
+        gold = gold_context = NOT_MENTIONED
+    else:
+        evidence = [dia_id for dia_id in question.evidence_ids() if dia_id in lines]
+        gold = str(question.answer).strip()
+        gold_context = "\n".join(lines[dia_id] for dia_id in evidence) or gold
     return Probe(
         domain=domain,
         probe_id=question_id(conversation, number),
@@ -67,8 +73,8 @@ def _probe(
         options=list(options),
         variables=[],
         gold=gold,
-        revealed=gold if adversarial else "\n".join(lines[dia_id] for dia_id in evidence) or gold,
-        evidence=[] if adversarial else [message_id(conversation, dia_id) for dia_id in evidence],
+        revealed=gold_context,
+        evidence=[message_id(conversation, dia_id) for dia_id in evidence],
     )
 
 

@@ -36,20 +36,15 @@ Values = Mapping[tuple[str, str], Mapping[str, float]]
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant for every metric, variant and slice."""
-    context, probes, values = (
-        MetricContext.from_results(domain, results),
-        valid_probes(results),
-        _values(results),
-    )
-    return [
-        *(
-            probe_score(context, metric, members, values_by_probe, variant=variant, slice_name=name)
-            for name, members in probe_slices(probes).items()
-            for (metric, variant), values_by_probe in values.items()
-        ),
-        *_ceilings(context, probes),
-        *_run_deviations(context, probes, values),
-    ]
+    context = MetricContext.from_results(domain, results)
+    probes, values = valid_probes(results), _values(results)
+    scores = []
+    for name, members in probe_slices(probes).items():
+        for (metric, variant), values_by_probe in values.items():
+            scores.append(
+                probe_score(context, metric, members, values_by_probe, variant=variant, slice_name=name)
+            )
+    return [*scores, *_ceilings(context, probes), *_run_deviations(context, probes, values)]
 
 
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
@@ -64,7 +59,10 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
 
 
 def _values(results: AssistantResults) -> Values:
-    """Return the values of the verdicts. A metric without any value is contained too, so that its reason is shown."""
+    """Return the values of the verdicts by metric and variant, and by probe.
+
+    A metric without any value is contained too, so that its reason is shown.
+    """
     by_metric: dict[tuple[str, str], dict[str, float]] = {}
     for row in results.verdicts:
         values = by_metric.setdefault((row.metric, row.variant), {})
@@ -84,6 +82,7 @@ def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Val
     """Yield the standard deviation of each contract's J over the runs of the judge, where there are several runs."""
     first = next((metric for metric, _ in values if metric in CONTRACTS), None)
     for contract in CONTRACTS:
+        # For each run of the judge: the labels by probe.
         runs = [run for (metric, name), run in values.items() if metric == contract and _is_run(name)]
         if len(runs) < 2:
             continue

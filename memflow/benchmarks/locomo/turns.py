@@ -26,6 +26,7 @@ def make_turns(domain: str, conversation: Conversation, config: LoCoMoConfig) ->
                     speaker=message.speaker,
                     text=message_text(message, config),
                     sent_at=session.date,
+                    caption=message_text(message, config).removeprefix(message.text) or None,
                 )
             event += 1
 

@@ -7,6 +7,7 @@ import asyncio
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.config import parse_config
@@ -40,7 +41,8 @@ async def make_verdicts(
     domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
 ) -> list[Verdict]:
     """Return the verdicts of all probes in order. The verdicts of the first contract come first."""
-    assistant, config = only_assistant(domain, replies), parse_config(domain)
+    assistant = only_assistant(domain, replies)
+    config = parse_config(domain)
     replies_by_probe = {reply.probe_id: reply for reply in replies}
     contracts = [CONTRACTS[name] for name in config.contracts]
     judges = backends.judges or ({"": backends.judge} if backends.judge else {})
@@ -59,18 +61,15 @@ async def make_verdicts(
                 for variant in _variants(config.judge_runs)
             ]
             return [*no_judgments, *word_values(probe, answer)]
-        judgments = await asyncio.gather(
-            *(
-                judge_runs(contract, probe, answer, judge, config.judge_runs)
-                for contract in contracts
-                for judge in judges.values()
+
+        async def judge_under(contract: Contract) -> list[_Value]:
+            judgments = await asyncio.gather(
+                *(judge_runs(contract, probe, answer, judge, config.judge_runs) for judge in judges.values())
             )
-        )
-        values: list[_Value] = []
-        for index, contract in enumerate(contracts):  # the judgments are ordered by contract, then by judge
-            runs = judgments[index * len(judges) : (index + 1) * len(judges)]
-            values += _contract_values(contract, dict(zip(judges, runs, strict=True)))
-        return [*values, *word_values(probe, answer)]
+            return _contract_values(contract, dict(zip(judges, judgments, strict=True)))
+
+        values_by_contract = await asyncio.gather(*map(judge_under, contracts))
+        return [*chain.from_iterable(values_by_contract), *word_values(probe, answer)]
 
     values = await asyncio.gather(*map(values_of, probes))
     return [
@@ -147,11 +146,11 @@ def _contract_values(contract: Contract, judgments: Mapping[str, Sequence[Judgme
 
 def _judge_values(contract: Contract, runs: Sequence[Judgment]) -> list[_Value]:
     """Return the values of one judge: the mean over its runs, with and without unlabeled answers, and each run."""
-    with_wrong = [
+    unlabeled_as_wrong = [
         judgment._replace(value=0.0, reason=None) if judgment.unlabeled else judgment for judgment in runs
     ]
     metric = contract.metric
-    values = [_mean_value(metric, STANDARD, runs), _mean_value(metric, UNLABELED, with_wrong)]
+    values = [_mean_value(metric, STANDARD, runs), _mean_value(metric, UNLABELED, unlabeled_as_wrong)]
     if len(runs) > 1:
         values += [
             _Value(metric, f"run_{number}", judgment.value, judgment.reason, judgment.completion)

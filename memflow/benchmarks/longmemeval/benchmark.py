@@ -7,7 +7,7 @@ from typing import Any
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.longmemeval.answers import read_label
+from memflow.benchmarks.longmemeval.answers import is_unclear, read_label
 from memflow.benchmarks.longmemeval.config import parse_config
 from memflow.benchmarks.longmemeval.instances import asked_records, read_instances
 from memflow.benchmarks.longmemeval.judging import judge_prompts, judge_verdicts
@@ -97,5 +97,5 @@ class LongMemEval(Benchmark):
 
 
 def _parse_label(reply: Any) -> dict[str, str]:
-    """Return the published label as a verdict of the injection test."""
-    return {"label": "yes" if read_label(reply) else "no"}
+    """Return the published label as a verdict; `unclear` for a reply without `yes` that is not `no`."""
+    return {"label": "yes" if read_label(reply) else "unclear" if is_unclear(reply) else "no"}

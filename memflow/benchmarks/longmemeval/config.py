@@ -26,7 +26,7 @@ class Config(BaseModel):
     @classmethod
     def _published(cls, value: tuple[int, ...]) -> tuple[int, ...]:
         if not set(value) <= set(KS):
-            raise ValueError(f"the cutoffs must be among {', '.join(map(str, KS))}")
+            raise ValueError(f"cutoffs: a value is not supported; use values among {', '.join(map(str, KS))}")
         return tuple(sorted(set(value)))
 
 

@@ -80,7 +80,7 @@ class DenseFactIndex(FactIndex):
         """Store the units of a session with the vectors of their keys, from one embedding call."""
         units = await self._units(messages)
         keys = [self._keys(unit["meta"]) for unit in units]
-        vectors = iter(await self.embed([key for unit_keys in keys for key in unit_keys]))
+        vectors = iter(await self.embed([key for unit_keys in keys for key in unit_keys], "passage"))
         for unit, unit_keys in zip(units, keys, strict=True):
             item = self.store.add(**unit, vector=next(vectors) if unit_keys else None)
             for key in unit_keys[1:]:
@@ -92,7 +92,7 @@ class DenseFactIndex(FactIndex):
         units = {unit.entry_id: unit for unit in self.store.live(UNIT)}
         if not units:
             return []
-        [vector] = await self.embed([query])
+        [vector] = await self.embed([query], "query")
         keys = self.index.search(vector, len(self.store.live(UNIT, KEY)))
         return [units[name] for name in dict.fromkeys(key.meta.get("unit", key.entry_id) for key in keys)]
 

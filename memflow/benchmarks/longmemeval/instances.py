@@ -23,7 +23,7 @@ def _is_date(text: str) -> str:
     try:
         parse_date(text)
     except ValueError:
-        raise ValueError(f"{text!r} is not a date of the form 2023/05/30 (Tue) 23:40") from None
+        raise ValueError(f"{text!r} is not a date; write it in the form 2023/05/30 (Tue) 23:40") from None
     return text
 
 
@@ -83,7 +83,7 @@ class Instance(BaseModel):
                 f"{len(self.haystack_dates)} dates; the three lists must be equally long"
             )
         if not any(self.haystack_sessions):
-            raise ValueError("the history has no message")
+            raise ValueError("the history has no message; add a session with a message")
         return self
 
     @property

@@ -5,7 +5,7 @@ sent at once; the chats limit their number.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from memflow.benchmarks.domains import Domain
@@ -29,6 +29,7 @@ from memflow.records import Probe, Reply, Verdict
 from memflow.scoring.judges import STANDARD, JudgedValue, judge_variant, mean_of_judges
 
 NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
+METRICS = (ACCURACY, UNCLEAR)
 CONTRACTS = {
     "judge_answer": "gold",
     "judge_temporal": "gold",
@@ -51,6 +52,10 @@ class Label(NamedTuple):
     completion: str | None = None
 
 
+Labeler = Callable[[Probe, str, Chat], Awaitable[Label]]
+"""Return a judge's decision on a response to a probe."""
+
+
 def contract_of(question_id: str, question_type: str) -> str:
     """Return the contract of a question: that of its type, or of abstention whatever its type."""
     return "judge_abstention" if is_abstention(question_id) else _BY_TYPE.get(question_type, "judge_answer")
@@ -61,36 +66,13 @@ def judge_prompts() -> list[Prompt]:
     return [prompt(stem) for stem in CONTRACTS]
 
 
-async def judge_verdicts(
-    domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
-) -> list[Verdict]:
-    """Return the verdicts of each probe in order: the mean over judges, and each judge's if there are several."""
-    assistant = only_assistant(domain, replies)
-    given = {reply.probe_id: reply for reply in replies}
-    judges = dict(backends.judges) or ({"": backends.judge} if backends.judge is not None else {})
-    found = await asyncio.gather(*(_labels(probe, given.get(probe.probe_id), judges) for probe in probes))
-    return [
-        verdict_row(domain, assistant, probe, metric, value, reason, variant=variant, completion=completion)
-        for probe, labels in zip(probes, found, strict=True)
-        for metric, variant, (value, reason), completion in _rows(labels)
-    ]
-
-
-async def _labels(probe: Probe, reply: Reply | None, judges: Mapping[str, Chat]) -> dict[str, Label]:
-    """Return the label of each judge by name. Without a judge or a reply, one label has the reason."""
-    reason = unanswered(probe, reply) or (None if judges else NO_JUDGE)
-    if reason is not None or reply is None or reply.parsed is None:
-        return {"": _failed(reason or "the probe has no reply")}
-    labels = await asyncio.gather(*(_label(probe, reply.parsed, judge) for judge in judges.values()))
-    return dict(zip(judges, labels, strict=True))
-
-
-async def _label(probe: Probe, response: str, judge: Chat) -> Label:
+async def label_answer(probe: Probe, response: str, judge: Chat) -> Label:
+    """Return the published label of a response, under the contract of the question's type."""
     stem = contract_of(probe.probe_id, probe.category or "")
     fields = {"question": probe.question, CONTRACTS[stem]: probe.gold, "response": response}
     answer = await ask(judge, prompt(stem), fields)
     if answer.value is None:
-        return _failed(answer.reason or "the judge gave no answer")
+        return failed_label(answer.reason or "the judge gave no answer", METRICS)
     completion = (answer.completion.digest or None) if answer.completion else None
     values = {
         ACCURACY: JudgedValue(float(read_label(answer.value))),
@@ -99,8 +81,48 @@ async def _label(probe: Probe, response: str, judge: Chat) -> Label:
     return Label(values, completion)
 
 
-def _failed(reason: str) -> Label:
-    return Label(dict.fromkeys((ACCURACY, UNCLEAR), JudgedValue(None, reason)))
+def failed_label(reason: str, metrics: Sequence[str]) -> Label:
+    """Return the label without values of a judge that failed."""
+    return Label(dict.fromkeys(metrics, JudgedValue(None, reason)))
+
+
+async def judge_verdicts(
+    domain: Domain,
+    probes: Sequence[Probe],
+    replies: Sequence[Reply],
+    backends: MetricBackends,
+    label: Labeler = label_answer,
+    metrics: Sequence[str] = METRICS,
+) -> list[Verdict]:
+    """Return the verdicts of each probe in order: the mean over judges, and each judge's if there are several.
+
+    Another benchmark passes the `label` of its judge, which has values of `metrics`.
+    """
+    assistant = only_assistant(domain, replies)
+    given = {reply.probe_id: reply for reply in replies}
+    judges = dict(backends.judges) or ({"": backends.judge} if backends.judge is not None else {})
+
+    async def labels_of(probe: Probe) -> dict[str, Label]:
+        """Return the label of each judge by name. Without a judge or a reply, one label has the reason."""
+        reply = given.get(probe.probe_id)
+        reason = unanswered(probe, reply) or (None if judges else NO_JUDGE)
+        if reason is not None or reply is None or reply.parsed is None:
+            return {"": failed_label(reason or "the probe has no reply", metrics)}
+        response = reply.parsed
+        return dict(
+            zip(
+                judges,
+                await asyncio.gather(*(label(probe, response, judge) for judge in judges.values())),
+                strict=True,
+            )
+        )
+
+    found = await asyncio.gather(*map(labels_of, probes))
+    return [
+        verdict_row(domain, assistant, probe, metric, value, reason, variant=variant, completion=completion)
+        for probe, labels in zip(probes, found, strict=True)
+        for metric, variant, (value, reason), completion in _rows(labels)
+    ]
 
 
 def _rows(labels: Mapping[str, Label]) -> list[tuple[str, str, JudgedValue, str | None]]:
@@ -109,7 +131,7 @@ def _rows(labels: Mapping[str, Label]) -> list[tuple[str, str, JudgedValue, str 
         [label] = labels.values()
         return [(metric, STANDARD, value, label.completion) for metric, value in label.values.items()]
     found: list[tuple[str, str, JudgedValue, str | None]] = []
-    for metric in (ACCURACY, UNCLEAR):
+    for metric in next(iter(labels.values())).values:
         of_judges = {name: label.values[metric] for name, label in labels.items()}
         found.append((metric, STANDARD, mean_of_judges(of_judges), None))
         found += [

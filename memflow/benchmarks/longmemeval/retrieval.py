@@ -8,6 +8,8 @@ import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
+from memflow.metrics.ranking import ndcg_at
+
 
 class RetrievalValues(NamedTuple):
     """The values of a ranking at a cutoff."""
@@ -62,6 +64,4 @@ def published_dcg(relevances: Sequence[bool]) -> float:
 def standard_ndcg(ranking: Sequence[str], relevant: Collection[str], in_corpus: int, k: int) -> float:
     """Return nDCG with the usual discount log2(i + 1), the variant `standard_discount`."""
     wanted = set(relevant)
-    ideal = sum(1 / math.log2(rank + 1) for rank in range(1, min(k, in_corpus) + 1))
-    gain = sum(1 / math.log2(rank + 1) for rank, each in enumerate(ranking[:k], 1) if each in wanted)
-    return gain / ideal if ideal else 0.0
+    return ndcg_at([rank for rank, each in enumerate(ranking, 1) if each in wanted], in_corpus, k)

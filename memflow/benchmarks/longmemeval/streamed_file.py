@@ -58,8 +58,10 @@ def list_items(file: File, path: Path, item: str, block: int = BLOCK) -> Iterato
                 yield RawRecord(f"{item} {number}", text.value())
                 number += 1
                 following = text.next()
-            if following != "]" or text.peek():
-                raise ValueError(f"after {item} {number - 1}: expected , or ] at the end of the list")
+            if following != "]":
+                raise ValueError(f"expected `,` or `]` after {item} {number - 1}")
+            if text.peek():
+                raise ValueError(f"there is text after the list of {item}s")
         except UnicodeDecodeError as error:
             raise file.bad(f"the file is not UTF-8 ({error.reason})") from error
         except (ValueError, RecursionError) as error:

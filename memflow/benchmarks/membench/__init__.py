@@ -15,8 +15,8 @@ SPEC = BenchmarkSpec(
     datasets=DATASETS,
     implementation=f"{__name__}.benchmark:MemBench",
     checks=(f"{__name__}.checks:EXPECTED",),
-    views=f"{__name__}.views:VIEWS",
     plots=f"{__name__}.plots:PLOTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
+    paper=__name__,
     unit="trajectories",
 )

@@ -20,7 +20,6 @@ ORDERS = 3
 """So many words may come in any order; more in that of the plain sentence."""
 AROUND = 100
 """Characters before, between and after words that have to stand in what is told."""
-Option = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
 _SPECIAL = re.compile(r"[\\^$.|?*+()\[\]{}]")
@@ -63,12 +62,6 @@ class ToldMessage(_Bounded):
     text: Told
 
 
-class Distractors(_Bounded):
-    """Wrong options that look like the right one."""
-
-    options: list[Option] = Field(min_length=1, max_length=3)
-
-
 @cache
 def rounds_of(count: int) -> type[Rounds]:
     """Rounds of exactly so many."""
@@ -79,12 +72,6 @@ def rounds_of(count: int) -> type[Rounds]:
 def messages_of(count: int) -> type[Messages]:
     """Messages of exactly so many."""
     return _exactly(Messages, "messages", list[Line], count)
-
-
-@cache
-def distractors_of(count: int) -> type[Distractors]:
-    """Distractors of exactly so many."""
-    return _exactly(Distractors, "options", list[Option], count)
 
 
 def _exactly(base: type[_Bounded], field: str, items: Any, count: int) -> Any:

@@ -23,7 +23,7 @@ from memflow.benchmarks.membench.question import build_question
 from memflow.benchmarks.membench.scoring import level_slices, make_scores, probe_slices
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import select_records, select_trajectories
-from memflow.benchmarks.membench.turns import turn_rows
+from memflow.benchmarks.membench.turns import session_of, turn_rows
 from memflow.benchmarks.membench.wording import simulator_prompts
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
@@ -88,6 +88,9 @@ class MemBench(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return [*make_scores(domain, results), *capacity_scores(domain, results)]
+
+    def session_of(self, turn: Turn) -> str:
+        return session_of(turn.message_id)
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return level_slices(probes)

@@ -1,4 +1,4 @@
-"""The question kinds of MemBench, with their names in the data and the paper, memory level, scenarios and scenes.
+"""The question kinds of MemBench, with their names in the data, memory level, scenarios and scenes.
 
 A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. Each kind has
 the scenarios of the published data. Its factual part includes `noisy` (docs/explanation/membench.md).
@@ -30,8 +30,6 @@ class QuestionKind:
     """A question kind. In participation, the messages of `evidence_role` are the evidence."""
 
     name: str
-    title: str
-    abbreviation: str
     level: Level
     participation: tuple[str, ...]
     observation: tuple[str, ...] = ()
@@ -47,29 +45,23 @@ class QuestionKind:
 KINDS: dict[str, QuestionKind] = {
     find_kind.name: find_kind
     for find_kind in (
-        QuestionKind("simple", "single-hop", "sh", "factual", _PEOPLE, _ALL),
-        QuestionKind("conditional", "multi-hop", "mh", "factual", _PEOPLE, _ALL),
-        QuestionKind("comparative", "comparative", "comp", "factual", _PEOPLE, _MOST),
-        QuestionKind("aggregative", "aggregative", "agg", "factual", _PEOPLE, _MOST),
-        QuestionKind("post_processing", "post-processing", "pp", "factual", _PEOPLE, _ALL),
-        QuestionKind("noisy", "multi-hop, asked in passing", "noisy", "factual", _PEOPLE, _ALL),
-        QuestionKind("knowledge_update", "knowledge-updating", "ku", "factual", _PEOPLE, _PEOPLE),
-        QuestionKind(
-            "lowlevel_rec", "single-session-assistant", "ssa", "factual", _LIKED, evidence_role="assistant"
-        ),
+        QuestionKind("simple", "factual", _PEOPLE, _ALL),
+        QuestionKind("conditional", "factual", _PEOPLE, _ALL),
+        QuestionKind("comparative", "factual", _PEOPLE, _MOST),
+        QuestionKind("aggregative", "factual", _PEOPLE, _MOST),
+        QuestionKind("post_processing", "factual", _PEOPLE, _ALL),
+        QuestionKind("noisy", "factual", _PEOPLE, _ALL),
+        QuestionKind("knowledge_update", "factual", _PEOPLE, _PEOPLE),
+        QuestionKind("lowlevel_rec", "factual", _LIKED, evidence_role="assistant"),
         QuestionKind(
             "rec_multi_session",
-            "multi-session-assistant",
-            "msa",
             "factual",
             ("multi_agent",),
             evidence_role="assistant",
             names=("RecMultiSession",),
         ),
-        QuestionKind(
-            "highlevel", "preference or emotion", "pref", "reflective", (*_LIKED, EMOTION), (*_LIKED, EMOTION)
-        ),
-        QuestionKind("highlevel_rec", "preference from recommendations", "pref-rec", "reflective", _LIKED),
+        QuestionKind("highlevel", "reflective", (*_LIKED, EMOTION), (*_LIKED, EMOTION)),
+        QuestionKind("highlevel_rec", "reflective", _LIKED),
     )
 }
 """All kinds by name, factual ones first."""
@@ -81,15 +73,6 @@ def find_kind(name: str) -> QuestionKind:
         if name == each.name or name in each.names:
             return each
     raise BadInput(f"unknown question kind {name!r}; use one of {', '.join(KINDS)}")
-
-
-_NAMED = ("simple", "conditional", "comparative", "aggregative", "post_processing", "knowledge_update")
-COLUMNS: dict[str, str] = {
-    **{name: KINDS[name].abbreviation for name in (*_NAMED, "lowlevel_rec", "rec_multi_session", "noisy")},
-    PREFERENCE: "pref",
-    EMOTION: "emotion",
-}
-"""Rows of the paper's tables 10 to 12 in order, with their abbreviations. The paper has no row for `noisy`."""
 
 
 def column(of: QuestionKind, scenario: str) -> str:

@@ -22,7 +22,6 @@ SIMULATOR = (
     "told_alone",
     "question",
     "murmur",
-    "distractors",
 )
 """Stems of the simulator's prompts."""
 _STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")

@@ -18,7 +18,9 @@ SPEC = BenchmarkSpec(
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",
     exports=f"{__name__}.views:EXPORTS",
+    annotation=f"{__name__}.annotation:KINDS",
     protocol=f"{__name__}.protocol:PROTOCOL",
+    paper=__name__,
     unit="test questions",
     demo="memorybench_demo",
 )

@@ -1,24 +1,20 @@
-"""MemoryBench's published scores: the statistics for min-max and z scores, Tables 10 and 11, and averages by data set.
+"""The statistics of MemoryBench's published scores, to which min-max and z scores are relative, from reference.yaml.
 
-reference.yaml and published_scores.yaml have the data. scales.py converts averages to min-max and z scores.
+scales.py converts averages to min-max and z scores. paper.csv has published scores.
 """
 
 from functools import cache
-from statistics import fmean
-from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from memflow.benchmarks.memorybench.config import Parameters
-from memflow.benchmarks.memorybench.scales import SCALES, Population
+from memflow.benchmarks.memorybench.scales import Population
 from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED, STANDARD
 from memflow.benchmarks.packaged import load_yaml
 from memflow.chat.prompts import load_packaged
 from memflow.chat.replacements import replacement
 from memflow.scoring.groups import Spread
 
-TABLES, RECOMPUTED = "paper", "recomputed"
-"""Sources of published cells: Tables 10 and 11, and the published averages by data set, scaled by memflow."""
 POOLED_INSTEAD = "use the variant pooled"
 
 
@@ -76,44 +72,10 @@ class ReferencePopulations(_Strict):
     populations: dict[str, dict[str, _Statistics]]
 
 
-class _Averages(_Strict):
-    cases: int
-    values: tuple[float, ...]
-
-
-class _PartitionAverages(_Strict):
-    systems: tuple[str, ...]
-    datasets: dict[str, _Averages]
-
-
-class PublishedScores(_Strict):
-    """The content of published_scores.yaml. `tables` is by scale, partition and system."""
-
-    systems: dict[str, str]
-    tables: dict[str, dict[str, dict[str, float]]]
-    averages: dict[str, _PartitionAverages]
-
-
-class PublishedCell(NamedTuple):
-    """The published scores of a system in a partition or data set (`place`). `source` is TABLES or RECOMPUTED."""
-
-    source: str
-    place: str
-    system: str
-    min_max: float
-    z_score: float
-
-
 @cache
 def reference() -> ReferencePopulations:
     """Return the content of reference.yaml. The file is read once."""
     return ReferencePopulations.model_validate(load_yaml(__package__, "reference.yaml"))
-
-
-@cache
-def published_scores() -> PublishedScores:
-    """Return the content of published_scores.yaml. The file is read once."""
-    return PublishedScores.model_validate(load_yaml(__package__, "published_scores.yaml"))
 
 
 def published(partition: str | None) -> list[Population]:
@@ -137,45 +99,3 @@ def published_for(parameters: Parameters, judge_fault: str = "") -> list[Populat
         each._replace(refusal=measurements[each.dataset].refusal(parameters, judge_fault))
         for each in published(parameters.partition)
     ]
-
-
-def table_cells() -> list[PublishedCell]:
-    """Return the published scores in Tables 10 and 11 of the paper."""
-    tables = published_scores().tables
-    return [
-        PublishedCell(TABLES, partition, system, value, tables["z_score"][partition][system])
-        for partition, row in tables["min_max"].items()
-        for system, value in row.items()
-    ]
-
-
-def recomputed_cells(*, macro: bool = False) -> list[PublishedCell]:
-    """Return the scores of each published system and partition, computed from the published averages by data set.
-
-    A score is the mean over cases, or over data sets if `macro`.
-    """
-    found = []
-    for partition, averages in published_scores().averages.items():
-        weights = [1 if macro else dataset.cases for dataset in averages.datasets.values()]
-        for system in averages.systems:
-            own = [cell for cell in dataset_cells(partition) if cell.system == system]
-            means = (fmean((getattr(cell, scale) for cell in own), weights) for scale in SCALES)
-            found.append(PublishedCell(RECOMPUTED, partition, system, *means))
-    return found
-
-
-@cache
-def dataset_cells(partition: str) -> tuple[PublishedCell, ...]:
-    """Return the scores of each published system and data set of a partition, computed from the published averages."""
-    spreads = {each.dataset: each.spread for each in published(partition)}
-    averages = published_scores().averages[partition]
-    return tuple(
-        PublishedCell(RECOMPUTED, name, system, *(_scaled(scale, value, spreads[name]) for scale in SCALES))
-        for name, each in averages.datasets.items()
-        for system, value in zip(averages.systems, each.values, strict=True)
-    )
-
-
-def _scaled(scale: str, value: float, population: Spread) -> float:
-    by, shift = SCALES[scale](population)
-    return by * value + shift

@@ -21,6 +21,8 @@ REPEATED = ("training", "same")
 """Protocols that ask training cases again."""
 SHARED_MEMORY = ("stepwise", "on_policy")
 """Protocols with all corpora in one memory before the first step."""
+WITHOUT, WITH = "without", "with"
+"""The ends of the ids of the two probes of a case under the protocol `same`: before and after feedback."""
 
 
 def schedule_probes(domain: Domain, probes: Sequence[Probe]) -> list[Probe]:
@@ -68,6 +70,6 @@ def _repeat(parameters: Parameters, probe: Probe) -> list[Probe]:
     own = own_episode(probe.probe_id)
     before = own if probe.episode_id == DIALOGUES else probe.episode_id
     return [
-        replace(twin, probe_id=f"{probe.probe_id}/without", episode_id=before),
-        replace(twin, probe_id=f"{probe.probe_id}/with", episode_id=own, checkpoint=1),
+        replace(twin, probe_id=f"{probe.probe_id}/{WITHOUT}", episode_id=before),
+        replace(twin, probe_id=f"{probe.probe_id}/{WITH}", episode_id=own, checkpoint=1),
     ]

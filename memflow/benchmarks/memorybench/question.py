@@ -17,8 +17,6 @@ from memflow.chat.prompts import Prompt, load
 from memflow.records import Probe
 
 PACKAGE = "memflow.benchmarks.memorybench"
-_ABOUT_A_CORPUS = ("locomo", "dialsim")
-"""Prompts of self-contained questions, which only add the answer's length."""
 _LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
 
 
@@ -59,7 +57,7 @@ def build_retry_prompt(probe: Probe, notes: str, critique: str) -> tuple[Prompt,
 
 def user_message(probe: Probe) -> str:
     """Return the question as the user asks it, with its options and, if needed, instructions."""
-    if task(probe.dataset).prompt not in _ABOUT_A_CORPUS:
+    if not task(probe.dataset).has_corpus:
         return full_question(probe)
     return " ".join(
         [probe.question, *(f"({name}) {text}" for name, text in zip("ab", probe.options, strict=False))]

@@ -55,11 +55,11 @@ def population_of(group: Group, populations: Sequence[Population]) -> Population
     if own is None and of_dataset:
         other = of_dataset[0]
         raise BadInput(
-            f"the reference scores are of the metric {other.metric} ({other.variant}), but these scores are of "
-            f"{group.metric} ({group.variant})"
+            f"the published scores are of the metric {other.metric} ({other.variant}), but these are of {group.metric} "
+            f"({group.variant}); use the variant `pooled`"
         )
     if own is None:
-        raise BadInput("there are no reference scores of the data set")
+        raise BadInput("there are no published scores of this data set; use the variant `pooled`")
     if own.spread.mean is None:
         raise BadInput(f"no assistant has a value of {group.metric}. Use the variant `substituted`.")
     return own

@@ -2,11 +2,12 @@
 
 A metric has scores over all its probes, by data set, and, for LoCoMo, by category. Min-max and z scores combine the
 metrics of all data sets: over all cases (micro, slice `all`), with equal weight per data set (slice `macro`), and by
-data set. The variant `standard` is relative to the published scores of the domain's partition; a data set that was not
-scored as in the paper has a reason instead (paper.py). `pooled` is relative to all assistants that were run in the
-domain with the same chat model, under the primary metrics. `substituted` is `pooled` after each metric with a missing
-backend is replaced by a metric that needs no backend. If probes are asked at several checkpoints, the slice `all` has
-the last checkpoint, and `checkpoint N` the checkpoint N.
+data set. The slice `without corpora` leaves out the data sets with a corpus, as the column `Open*` of Table 18 does; a
+domain whose data sets all have one, or none, does not have it. The variant `standard` is relative to the published
+scores of the domain's partition; a data set that was not scored as in the paper has a reason instead (paper.py).
+`pooled` is relative to all assistants that were run in the domain with the same chat model, under the primary metrics.
+`substituted` is `pooled` after each metric with a missing backend is replaced by a metric that needs no backend. If
+probes are asked at several checkpoints, the slice `all` has the last checkpoint, and `checkpoint N` the checkpoint N.
 """
 
 from collections.abc import Sequence
@@ -32,6 +33,7 @@ from memflow.scoring.judges import parse_variant
 STANDARD = "standard"
 POOLED = "pooled"
 SUBSTITUTED = "substituted"
+WITHOUT_CORPORA = "without corpora"
 CATEGORIES = ("locomo", "memorybench_sample")
 """Tasks whose categories have scores: the categories of other data sets are topics, not kinds of questions."""
 
@@ -149,15 +151,14 @@ def _normalized(
         return []
     scaled, refusals = _scaled(metric, groups, populations)
     slices = _slices(scaled)
+    free = [group for group in slices["all"] if not TASKS[group.dataset].has_corpus]
+    if 0 < len(free) < len(slices["all"]):
+        slices[WITHOUT_CORPORA] = free
     if refusals:
-        every = _group_score(context, metric, variant, "all", slices["all"], reason=_summary(refusals))
         return [
-            every,
-            *(
-                _group_score(context, metric, variant, name, part, reason=refusals.get(part[0].dataset))
-                for name, part in slices.items()
-                if name.startswith("dataset ")
-            ),
+            _group_score(context, metric, variant, name, part, reason=_refusal(name, part, refusals))
+            for name, part in slices.items()
+            if name in ("all", WITHOUT_CORPORA) or name.startswith("dataset ")
         ]
     found = [_group_score(context, metric, variant, name, part) for name, part in slices.items()]
     datasets = [part for name, part in slices.items() if name.startswith("dataset ")]
@@ -182,12 +183,14 @@ def _scaled(
     return scaled, refusals
 
 
-def _summary(refusals: dict[str, str]) -> str:
-    """Return the reasons as one text, each after the names of its data sets."""
+def _refusal(name: str, groups: Sequence[Group], refusals: dict[str, str]) -> str | None:
+    """Return why a slice has no score: the reason of its data set, or those of its data sets after their names."""
     datasets: dict[str, list[str]] = {}
-    for dataset, refusal in refusals.items():
-        datasets.setdefault(refusal, []).append(dataset)
-    return ". ".join(f"{', '.join(names)}: {refusal}" for refusal, names in datasets.items())
+    for dataset in dict.fromkeys(group.dataset for group in groups if group.dataset in refusals):
+        datasets.setdefault(refusals[dataset], []).append(dataset)
+    if name.startswith("dataset "):
+        return next(iter(datasets), None)
+    return ". ".join(f"{', '.join(names)}: {refusal}" for refusal, names in datasets.items()) or None
 
 
 def _group_score(

@@ -79,7 +79,9 @@ def test_every_prompt_of_benchmark_has_a_scripted_handler(spec) -> None:
 def test_folder_of_shipped_benchmark_has_all_standard_file_names(name: str) -> None:
     found = {item.name for item in files(f"memflow.benchmarks.{name}").iterdir()}
     assert found >= set(FILES)
-    assert {"checks", "checks.py"} & found and {"views", "views.py"} & found
+    spec = registry.installed().plugins[name].spec
+    assert bool(spec.checks) == bool({"checks", "checks.py"} & found)
+    assert bool(spec.views or spec.imports or spec.exports) == bool({"views", "views.py"} & found)
 
 
 async def test_scripted_run_of_benchmark_gives_verdicts_for_all_probes_and_scores(spec) -> None:

@@ -14,6 +14,7 @@ from memflow.benchmarks.protocol import (
     variants,
     with_profile,
 )
+from memflow.benchmarks.protocol_file import read_points
 from memflow.benchmarks.protocol_settings import (
     EmbeddingModel,
     Fixed,
@@ -25,8 +26,9 @@ from memflow.benchmarks.protocol_settings import (
     Values,
     Variant,
 )
-from memflow.chat.prompts import load
+from memflow.memories.deviations import deviations_of
 from memflow.memories.systems import SYSTEMS
+from memflow.run.prompt_catalog import prompt_catalog
 from memflow.scoring.catalog import find_metric
 
 ROOT = Path(__file__).parents[3]
@@ -84,15 +86,12 @@ def test_points_of_benchmark_have_unique_names_and_refer_to_existing_parameters_
     protocol = registry.protocol(name)
     names = [each.name for each in protocol.points]
     assert len(set(names)) == len(names)
-    package = registry.spec_of(name).implementation.partition(":")[0].rpartition(".")[0]
     for each in protocol.points:
         assert each.topic and each.memflow and each.source, each.name
         assert {*each.memories} <= {*SYSTEMS}, each.name
         match each.setting:
             case Parameter(name=parameter):
                 assert parameter in protocol.parameters.model_fields, each.name
-            case PromptText(prompts=stems):
-                assert all(load(package, stem) for stem in stems)
             case Variant(metrics=metrics, values=values):
                 assert all(values.published in find_metric(metric).variants for metric in metrics), each.name
 
@@ -116,3 +115,24 @@ def test_every_domain_has_valid_parameters_under_every_profile(name: str, profil
     under = with_profile(domain, protocol.points, profile)
     parse_parameters(protocol.parameters, under)
     assert registry.benchmark(domain.benchmark).simulator_stages(under) is not None
+
+
+def test_every_prompt_file_has_a_point_and_every_point_names_prompt_files() -> None:
+    shared = read_points("memflow.benchmarks", "protocol.yaml", {})
+    points = [(name, point) for name in BENCHMARKS for point in (*registry.protocol(name).points, *shared)]
+    named = {
+        prompt
+        for benchmark, point in points
+        if isinstance(point.setting, PromptText)
+        for prompt in point.setting.names(benchmark)
+    }
+    systems = [SYSTEMS[name] for name in SYSTEMS]
+    named |= {
+        prompt for system in systems for point in deviations_of(system) for prompt in point.get("prompts", ())
+    }
+    without_paper = {
+        name for name in prompt_catalog() if name.partition("/")[0] in ("dialogues", "retraction")
+    }
+    files = {*prompt_catalog()} - without_paper
+    originals = {name.removesuffix("_zh") if name.removesuffix("_zh") in files else name for name in files}
+    assert (originals - named, named - originals) == (set(), set())

@@ -24,7 +24,7 @@ from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.views import Answer, View
 class Tiny(AMemGym):
     name = "tiny"
-VIEWS = (View("kinds", "Show tiny kinds.", lambda reader: Answer({"tiny": 1}, [])),)
+VIEWS = (View("gains", "Show tiny gains.", lambda reader: Answer({"tiny": 1}, [])),)
 """
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -71,8 +71,8 @@ def test_benchmark_plugin_is_registered_and_its_code_imported_on_demand(install:
     assert "tiny_code" not in sys.modules, "its code is imported on demand"
     assert registry.benchmark("tiny").name == "tiny"
     assert registry.problems(ours=True) == []
-    assert registry.views()["kinds"][0].name == "membench", "the name of a view of ours is kept"
-    assert registry.views()["tiny-kinds"][0].name == "tiny"
+    assert registry.views()["gains"][0].name == "memorybench", "the name of a view of ours is kept"
+    assert registry.views()["tiny-gains"][0].name == "tiny"
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,15 @@ def test_checks_of_a_plugin_apply_only_to_domains_of_the_plugin(install: Install
 
 @pytest.mark.parametrize(
     "folder",
-    ["memflow/cli", "memflow/plots", "memflow/scoring", "memflow/checks", "assets", "resources"],
+    [
+        "memflow/cli",
+        "memflow/operations",
+        "memflow/plots",
+        "memflow/scoring",
+        "memflow/checks",
+        "assets",
+        "resources",
+    ],
 )
 def test_code_outside_benchmarks_package_contains_no_benchmark_name(folder: str) -> None:
     # The word is also a common noun, so it counts only where it names the benchmark.

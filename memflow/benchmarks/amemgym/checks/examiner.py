@@ -32,10 +32,11 @@ def read_text(turn: Turn, schema: Schema, state: State) -> State:
     values: State = {}
     exposed, stated = exposed_values(turn), stated_values(turn.text, schema)
     for name in {**exposed, **stated}:
+        values[name] = None
         candidates = stated.get(name) or mentioned_values(turn.text, schema.get(name, ()))
         new_values = [value for value in candidates if value != state.get(name)] or list(candidates)
-        value = new_values[0] if len(new_values) == 1 else None
-        values[name] = value if name in stated or value == exposed.get(name) else None
+        if len(new_values) == 1 and (name in stated or new_values[0] == exposed.get(name)):
+            values[name] = new_values[0]
     return values
 
 
@@ -58,7 +59,10 @@ def examine_golds(
         if None in user.values(probe.variables, probe.checkpoint):
             continue
         examined += 1
-        if faults := [*_faults(user, probe), *(_option_faults(user, probe) if reader is read_text else ())]:
+        faults = list(_faults(user, probe))
+        if reader is read_text:
+            faults += _option_faults(user, probe)
+        if faults:
             findings[position] = "; ".join(faults)
     findings.note = _examined_share(examined, valid, "probes")
     return findings
@@ -72,18 +76,16 @@ def examine_messages(turns: Sequence[Turn], variables: Sequence[Variable]) -> Fi
         user = users.get(turn.episode_id)
         if user is None or not _states_values(turn):
             continue
-        before, stated, declared = (
-            user.before[turn.message_id],
-            user.read[turn.message_id],
-            exposed_values(turn),
-        )
+        previous, stated = user.before[turn.message_id], user.read[turn.message_id]
+        declared = exposed_values(turn)
         exposed += len(declared)
         examined += sum(stated.get(name) is not None for name in declared)
-        faults = [
-            f"the text states {name} = {' and '.join(values)}, and exposes is {declared.get(name, 'silent')}"
-            for name, values in stated_values(turn.text, user.schema).items()
-            if set(values) - {before.get(name)} - {declared.get(name)}
-        ]
+        faults = []
+        for name, values in stated_values(turn.text, user.schema).items():
+            if not set(values) <= {previous.get(name), declared.get(name)}:
+                faults.append(
+                    f"the text states {name} = {' and '.join(values)}, and exposes is {declared.get(name, 'silent')}"
+                )
         if turn.sent_at is not None and turn.sent_at <= user.last_sent.get(turn.checkpoint - 1, ""):
             faults.append(f"it is sent at {turn.sent_at}, before the end of period {turn.checkpoint - 1}")
         if faults:
@@ -137,17 +139,21 @@ def _read_users(reader: Reader, turns: Sequence[Turn], variables: Sequence[Varia
 
 
 def _read_user(reader: Reader, schema: Schema, turns: Iterable[Turn]) -> _User:
-    user, state, stated_by = _User(schema), State(), dict[str, str]()
+    """Read the messages of a user in order of time, and return the user's state after each of them."""
+    user = _User(schema)
+    state: State = {}
+    stated_by: dict[str, str] = {}
     for turn in sorted(turns, key=lambda turn_: (turn_.checkpoint, turn_.sent_at or "", turn_.event)):
+        exposed = exposed_values(turn)
         # The probes of a quarantined message are quarantined, so its values stay unknown.
-        stated = reader(turn, schema, state) if _states_values(turn) else dict.fromkeys(exposed_values(turn))
-        user.before[turn.message_id], user.read[turn.message_id] = state, stated
-        stated_by = stated_by | dict.fromkeys(
-            (name for name in stated if name in exposed_values(turn) or stated[name] != state.get(name)),
-            turn.message_id,
-        )
+        stated = reader(turn, schema, state) if _states_values(turn) else dict.fromkeys(exposed)
+        user.before[turn.message_id] = state
+        user.read[turn.message_id] = stated
+        new_names = [name for name in stated if name in exposed or stated[name] != state.get(name)]
+        stated_by = stated_by | dict.fromkeys(new_names, turn.message_id)
         state = state | stated
-        user.states[turn.checkpoint], user.stated_by[turn.checkpoint] = state, stated_by
+        user.states[turn.checkpoint] = state
+        user.stated_by[turn.checkpoint] = stated_by
         latest = user.last_sent.get(turn.checkpoint, "")
         user.last_sent[turn.checkpoint] = max(latest, turn.sent_at or "")
     return user
@@ -181,8 +187,9 @@ def _option_faults(user: _User, probe: Probe) -> Iterator[str]:
         if stated is None:
             stated = stated_values(option, {name: user.schema[name] for name in names})
             user.stated_by_options[option, names] = stated
-        if wrong_variables := [name for name, values in stated.items() if values != (expected[name],)]:
-            yield f"the text of option {number} states {stated[wrong_variables[0]][0]!r} for {wrong_variables[0]}"
+        wrong = next((name for name, values in stated.items() if values != (expected[name],)), None)
+        if wrong is not None:
+            yield f"the text of option {number} states {stated[wrong][0]!r} for {wrong}"
 
 
 @lru_cache(maxsize=4096)

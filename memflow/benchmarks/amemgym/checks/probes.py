@@ -16,7 +16,9 @@ def probes_without_unique_gold(probes: Sequence[Probe], changes: Sequence[Change
     def violates(probe: Probe) -> bool:
         state = states[probe.episode_id, probe.checkpoint]
         values = [state.get(name) for name in probe.variables]
-        matching = [str(n) for n, variant in enumerate(probe.variants, 1) if json.loads(variant) == values]
+        matching = [
+            str(number) for number, variant in enumerate(probe.variants, 1) if json.loads(variant) == values
+        ]
         return matching != [probe.gold]
 
     return positions_where(_choices(probes, changes), violates)
@@ -28,14 +30,15 @@ def probes_outside_schema(probes: Sequence[Probe], variables: Sequence[Variable]
 
     def fits(probe: Probe, variant: str) -> bool:
         values = json.loads(variant)
-        return len(values) == len(probe.variables) and all(
-            value in schema.get((probe.episode_id, name), [])
-            for name, value in zip(probe.variables, values, strict=True)
-        )
+        if len(values) != len(probe.variables):
+            return False
+        choices = [schema.get((probe.episode_id, name), []) for name in probe.variables]
+        return all(value in choices_of for value, choices_of in zip(values, choices, strict=True))
 
-    return positions_where(
-        _choices(probes, variables), lambda probe: not all(fits(probe, variant) for variant in probe.variants)
-    )
+    def violates(probe: Probe) -> bool:
+        return not all(fits(probe, variant) for variant in probe.variants)
+
+    return positions_where(_choices(probes, variables), violates)
 
 
 def probes_with_duplicate_variants(probes: Sequence[Probe], variables: Sequence[Variable]) -> list[int]:

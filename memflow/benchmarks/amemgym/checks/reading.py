@@ -31,18 +31,23 @@ def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
     If a sentence names several variables, a value is assigned to the last variable named before the value.
     """
     stated: dict[str, dict[str, None]] = {}
-    names = {_in_words(name): name for name in schema}
+    variables = {_in_words(name): name for name in schema}
     for sentence in _sentences(text):
-        matches = list(_phrases(tuple(names)).finditer(sentence))
+        matches = list(_phrases(tuple(variables)).finditer(sentence))
         for index, match in enumerate(matches):
-            variable = names[match[0]]
+            variable = variables[match[0]]
             if _is_doubtful(sentence, match.start(), schema[variable]):
                 continue
-            is_ambiguous = len(matches) > 1
-            start = match.end() if is_ambiguous else 0
-            end = matches[index + 1].start() if index + 1 < len(matches) else len(sentence)
-            search_text = sentence[start:end] if is_ambiguous else sentence.replace(match[0], " | ", 1)
-            stated.setdefault(variable, {}).update(dict.fromkeys(_stated_in(search_text, schema[variable])))
+            if len(matches) == 1:
+                # The value may precede the variable. The variable's own words are no value.
+                searched = sentence.replace(match[0], " | ", 1)
+            else:
+                end = matches[index + 1].start() if index + 1 < len(matches) else len(sentence)
+                searched = sentence[match.end() : end]
+            values = _stated_in(searched, schema[variable])
+            stated.setdefault(variable, {}).update(
+                dict.fromkeys(values)
+            )  # a dict keeps the order, without repeats
     return {variable: tuple(values) for variable, values in stated.items() if values}
 
 
@@ -79,11 +84,10 @@ def _in_words(name: str) -> str:
 @lru_cache(maxsize=4096)
 def _phrases(phrases: tuple[str, ...]) -> re.Pattern[str]:
     """Return a pattern that matches any of the phrases as whole words (in Chinese, as substrings), longest first."""
-    longest = sorted(phrases, key=len, reverse=True)
-    bounded = (
-        (r"(?<!\w)" if phrase[:1].isascii() else "")
-        + re.escape(phrase)
-        + (r"(?!\w)" if phrase[-1:].isascii() else "")
-        for phrase in longest
-    )
-    return re.compile("|".join(bounded) or r"(?!)")
+    patterns = []
+    for phrase in sorted(phrases, key=len, reverse=True):
+        start = r"(?<!\w)" if phrase[:1].isascii() else ""
+        end = r"(?!\w)" if phrase[-1:].isascii() else ""
+        patterns.append(f"{start}{re.escape(phrase)}{end}")
+    matches_nothing = r"(?!)"
+    return re.compile("|".join(patterns) or matches_nothing)

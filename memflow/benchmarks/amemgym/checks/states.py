@@ -37,8 +37,12 @@ def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
         ends.setdefault((row.user_id, row.period), row.period_end)
 
     def violates(row: Change) -> bool:
-        previous_end = ends.get((row.user_id, row.period - 1), "" if row.period == 0 else None)
-        return previous_end is None or not previous_end < row.period_end == ends[row.user_id, row.period]
+        if row.period_end != ends[row.user_id, row.period]:
+            return True  # the rows of one period have different ends
+        if row.period == 0:
+            return not row.period_end
+        previous_end = ends.get((row.user_id, row.period - 1))
+        return previous_end is None or row.period_end <= previous_end
 
     return positions_where(enumerate(changes), violates)
 
@@ -89,11 +93,11 @@ def changes_in_wrong_last_period(config: AMemGymConfig, changes: Sequence[Change
 
 def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:
     """Return the state of every user at the end of every period, up to the period of the user's last change."""
-    by_period: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
+    changes_by_user: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in changes:
-        by_period[row.user_id][row.period][row.variable] = row.value
+        changes_by_user[row.user_id][row.period][row.variable] = row.value
     states = {}
-    for user, periods in by_period.items():
+    for user, periods in changes_by_user.items():
         state: dict[str, str] = {}
         for period in range(1 + max(periods)):
             state = state | periods.get(period, {})

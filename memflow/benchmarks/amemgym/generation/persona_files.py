@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import yaml
 
 from memflow.benchmarks.amemgym.generation.personas import TRAITS_SUFFIX, parse_persona
@@ -67,6 +65,9 @@ def _trait_lists(file: File) -> dict[str, Any]:
 
 
 def _parquet_rows(file: File) -> Iterator[RawRecord]:
+    import pyarrow as pa  # noqa: PLC0415  (other files need no Arrow)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     numbers = count(1)
     try:
         for batch in pq.ParquetFile(io.BytesIO(file.content)).iter_batches(4096):

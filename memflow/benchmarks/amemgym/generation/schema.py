@@ -6,6 +6,7 @@ variables under one name. The third asks for new values of merged variables whos
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from pydantic import BaseModel
@@ -78,10 +79,13 @@ async def generate_schema(
     )
     names = await _unify_names(drafts.questions, profile, simulator)
     merged = _merge_variables(drafts.questions, names)
+    # By variable: the values that each question gives it. A variable of several questions needs one list of values.
     conflicts = {
-        name: uses for name, uses in merged.items() if len({frozenset(use) for use in uses.values()}) > 1
+        name: values_by_question
+        for name, values_by_question in merged.items()
+        if len({frozenset(values) for values in values_by_question.values()}) > 1
     }
-    choices = {name: next(iter(uses.values())) for name, uses in merged.items()}
+    choices = {name: next(iter(values_by_question.values())) for name, values_by_question in merged.items()}
     if conflicts:
         unified: Choices = await simulator(
             "unify",
@@ -108,11 +112,12 @@ async def generate_schema(
 async def _unify_names(
     drafts: Sequence[DraftQuestion], profile: str, simulator: UserSimulator
 ) -> dict[str, str]:
-    questions = [[variable.name for variable in draft.variables] for draft in drafts]
-    old = tuple(dict.fromkeys(name for names in questions for name in names))
+    """Return a new name for each variable name, equal for variables of several questions that mean the same."""
+    names_of_questions = [[variable.name for variable in draft.variables] for draft in drafts]
+    old_names = tuple(dict.fromkeys(chain.from_iterable(names_of_questions)))
     refined: Refinement = await simulator(
         "refine",
-        refinement_of(old),
+        refinement_of(old_names),
         {
             "profile": profile,
             "questions": json_lines(
@@ -121,9 +126,9 @@ async def _unify_names(
                     for draft in drafts
                 }
             ),
-            "names": "\n".join(old),
+            "names": "\n".join(old_names),
         },
-        lambda refined: refined.fault(questions),
+        lambda refined: refined.fault(names_of_questions),
     )
     return refined.renamed()
 

@@ -68,16 +68,14 @@ class TraitLists(_TraitModel):
 
 def invent_personas(traits: TraitLists, seed: int) -> Iterator[dict[str, Any]]:
     """Yield personas with distinct names until all names are used."""
-    names = [
-        (sex, given, family) for sex in traits.given for given, family in product(sex.names, traits.family)
-    ]
+    names = []
+    for gender in traits.given:
+        names += [(gender, given, family) for given, family in product(gender.names, traits.family)]
     random.Random(seeded(seed, "names")).shuffle(names)
-    for number, (sex, given, family) in enumerate(names):
-        name, called = (
-            template.replace("$given", given).replace("$family", family)
-            for template in (traits.name, traits.called)
-        )
-        yield {"id": f"p{number:04}", "name": name, **_person_traits(traits, seed, number, sex, called)}
+    for number, (gender, given, family) in enumerate(names):
+        name = traits.name.replace("$given", given).replace("$family", family)
+        called = traits.called.replace("$given", given).replace("$family", family)
+        yield {"id": f"p{number:04}", "name": name, **_person_traits(traits, seed, number, gender, called)}
 
 
 def _person_traits(

@@ -1,6 +1,6 @@
-"""AMemGym's commands: `memflow show policies`, `memflow export users` and `memflow import results`."""
+"""AMemGym's commands: `memflow show policies` and `memflow import results`."""
 
-from memflow.benchmarks.views import ASSISTANT_OPTION, Export, Import, Option, View
+from memflow.benchmarks.views import ASSISTANT_OPTION, Import, Option, View
 
 VIEWS = (
     View(
@@ -14,15 +14,6 @@ VIEWS = (
             Option("off", "The domain that was played off-policy.", positional=True, metavar="OFF"),
             ASSISTANT_OPTION,
         ),
-    ),
-)
-EXPORTS = (
-    Export(
-        "users",
-        "Write the users of a domain, generated or read, in the format that AMemGym publishes.\n\n"
-        "Read back as a data set of your own ([own_datasets.NAME] in memflow.toml), they give the same states, "
-        "messages and questions. Quarantined items are left out and listed.",
-        f"{__name__}.users:export_file",
     ),
 )
 IMPORTS = (

@@ -20,16 +20,18 @@ COLUMNS = (
 
 def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | None) -> Answer:
     """Return the comparison of two domains. Raises BadInput if the two domains cannot be compared."""
-    domains = [reader.domain(name) for name in (on, off)]
-    measured = [_measured(reader, domain) for domain in domains]
-    sides = [_side(reader, *pair, assistant) for pair in zip(domains, measured, strict=True)]
-    rows = compare(*sides)
-    run = _run(reader, sides[1].domain)
+    on_domain, off_domain = reader.domain(on), reader.domain(off)
+    on_measured, off_measured = _measured(reader, on_domain), _measured(reader, off_domain)
+    on_side = _side(reader, on_domain, on_measured, assistant)
+    off_side = _side(reader, off_domain, off_measured, assistant)
+    rows = compare(on_side, off_side)
+    run = _run(reader, off_domain)
     unshared = {
-        side.domain.name: sorted(side.answered.keys() - other.answered.keys())
-        for side, other in (sides, sides[::-1])
+        on_domain.name: sorted(on_side.answered.keys() - off_side.answered.keys()),
+        off_domain.name: sorted(off_side.answered.keys() - on_side.answered.keys()),
     }
-    label = meta_label(_meta(reader, side.domain.name, row.assistant) for side in sides for row in rows)
+    partitions = [(domain.name, row.assistant) for domain in (on_domain, off_domain) for row in rows]
+    label = meta_label(_meta(reader, domain, name) for domain, name in partitions)
     data = {
         "on": on,
         "off": off,
@@ -37,8 +39,8 @@ def show_policies(reader: Reader, on: str, off: str, assistant: Sequence[str] | 
         "only": unshared,
         "rows": [row.as_dict() for row in rows],
     }
-    partitions = {(side.domain.name, row.assistant) for side in sides for row in rows}
-    return Answer(data, list(_parts(rows, run, unshared)), scores=scores_of(reader, partitions), label=label)
+    parts = list(_parts(rows, run, unshared))
+    return Answer(data, parts, scores=scores_of(reader, set(partitions)), label=label)
 
 
 def _measured(reader: Reader, domain: Domain) -> list[str]:
@@ -76,10 +78,14 @@ def _side(reader: Reader, domain: Domain, measured: Sequence[str], assistants: S
                 f"{domain.name} has no results for assistant {name!r}, only for {', '.join(measured)}. "
                 f"Measure it with `memflow run --domain {domain.name} --assistant {name}`."
             )
-    selected = assistants or measured
-    bounds = [f"oracle{''.join(name.partition('@')[1:])}" for name in selected]
+    selected = list(assistants or measured)
+    for name in list(selected):
+        _, separator, model = name.partition("@")
+        oracle = f"oracle{separator}{model}"
+        if oracle in measured:
+            selected.append(oracle)
     results = {}
-    for name in dict.fromkeys([*selected, *(bound for bound in bounds if bound in measured)]):
+    for name in dict.fromkeys(selected):
         if probes is None or _meta(reader, domain.name, name).get("probes") != probes.digest:
             raise BadInput(
                 f"the results of {name} in {domain.name} are stale: its probes were regenerated. Rerun "

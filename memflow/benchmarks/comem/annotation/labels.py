@@ -9,7 +9,7 @@ from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_
 from memflow.benchmarks.domains import Domain
 from memflow.records import GoldLabel
 
-ANNOTATOR_PRECEDENCE = ("verifier", "annotator", "imported", "rule", "published")
+ANNOTATOR_PRECEDENCE = ("verifier", "annotator", "rule", "published")
 """Whose label is final where several annotators gave one; the first counts."""
 
 

@@ -1,11 +1,9 @@
 """Recompute the gold of each probe with a rule-based label, from the messages before the probe only.
 
-This module shares no code with the rules in `sources/`. Three kinds of questions are examined: about states that
-AMemGym's users expose, about quoted lines of DialSim, and about scenes of FriendsQA. All others are counted as not
-examined.
+This module shares no code with the rules in `sources/`. Questions about scenes of FriendsQA are examined. All
+others are counted as not examined.
 """
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Sequence
@@ -17,10 +15,9 @@ from memflow.benchmarks.domains import Domain
 from memflow.checks.rules import AcrossTables, Expectation, Findings, PerDomain, Rule
 from memflow.records import Probe, Turn
 
-_QUOTED = re.compile(r'Who (?:says|was the last to say these words): "(.*)"\?', re.DOTALL)
 _IN_SCENE = re.compile(r"In (season \d+, episode \d+, scene \d+)\b")
-_SPOKEN_WORD, _WORD = re.compile(r"[\w']+"), re.compile(r"[^\W_]+")
-"""A word of a quoted line, such as `don't`, and a word of an answer, such as `Pete` in `Pete's`."""
+_WORD = re.compile(r"[^\W_]+")
+"""A word of an answer, such as `Pete` in `Pete's`."""
 
 Golds = frozenset[int] | None
 """The numbers of the options that the messages permit as gold, or None where they do not determine any."""
@@ -53,10 +50,6 @@ def examine_labels(config: CoMemConfig, probes: Sequence[Probe], turns: Sequence
 
 def _golds(probe: Probe, said: Sequence[Turn]) -> Golds:
     visible = _before(probe, said)
-    if probe.variables:
-        return _of_states(probe, visible)
-    if quoted := _QUOTED.fullmatch(probe.question):
-        return _of_quote(probe, quoted[1], visible)
     if scene := _IN_SCENE.match(probe.question):
         return _of_scene(probe, scene[1], said, visible)
     return None
@@ -68,25 +61,6 @@ def _before(probe: Probe, said: Sequence[Turn]) -> Sequence[Turn]:
         return [turn for turn in said if turn.checkpoint <= probe.checkpoint]
     end = next((at for at, turn in enumerate(said, 1) if turn.message_id == probe.after), 0)
     return said[:end]
-
-
-def _of_states(probe: Probe, visible: Sequence[Turn]) -> Golds:
-    """Return the option with the latest exposed state values, or the unknown option if a value is not exposed yet."""
-    state: dict[str, str] = {}
-    for turn in visible:
-        state |= json.loads(turn.exposes or "{}")
-    if not state.keys() >= set(probe.variables):
-        return _unknown(probe)
-    values = [state[name] for name in probe.variables]
-    return frozenset(n for n, variant in enumerate(probe.variants, 1) if json.loads(variant) == values)
-
-
-def _of_quote(probe: Probe, quoted: str, visible: Sequence[Turn]) -> Golds:
-    """Return the option that names the last speaker of the quoted words; without one, the unknown option."""
-    last = next((turn for turn in reversed(visible) if _contains(turn.text, quoted, _SPOKEN_WORD)), None)
-    if last is None:
-        return _unknown(probe)
-    return frozenset(n for n, option in enumerate(probe.options, 1) if option == last.speaker)
 
 
 def _of_scene(probe: Probe, place: str, said: Sequence[Turn], visible: Sequence[Turn]) -> Golds:
@@ -116,14 +90,14 @@ def _unknown(probe: Probe) -> frozenset[int]:
     return frozenset() if number is None else frozenset({number})
 
 
-def _contains(text: str, phrase: str, word: re.Pattern[str] = _WORD) -> bool:
+def _contains(text: str, phrase: str) -> bool:
     """Return whether a text contains the words of a phrase in sequence, without regard to case and punctuation."""
-    return _plain(phrase, word) in _plain(text, word)
+    return _plain(phrase) in _plain(text)
 
 
 @lru_cache(maxsize=65536)
-def _plain(text: str, word: re.Pattern[str]) -> str:
-    return f" {' '.join(word.findall(text.replace('’', chr(39)).casefold()))} "
+def _plain(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.replace('’', chr(39)).casefold()))} "
 
 
 def _rule(domain: Domain) -> Rule | None:

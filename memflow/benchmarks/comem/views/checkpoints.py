@@ -3,15 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.comem.paper import PaperRow, order, reference
-from memflow.benchmarks.comem.views.published import (
-    COMPARED,
-    DOUBTED,
-    NO_MATCH,
-    paper_lines,
-    paper_records,
-    published_rows,
-)
+from memflow.benchmarks.comem.paper import order
 from memflow.benchmarks.views import Answer, Dim, Heading, Note, Part, Reader, Table, measured_names
 from memflow.records import Score
 from memflow.scoring.histories import ACCURACY, BACK, FLOORS, FORGETTING, LEARNT, START, History, histories
@@ -31,16 +23,11 @@ OVER_ALL = {"all_correct": "all correct", "all_wrong": "all wrong", "flip_rate":
 Cell = Callable[[History, bool], str]
 
 
-def show_checkpoints(reader: Reader, domain: Sequence[str] | None, paper: bool) -> Answer:
+def show_checkpoints(reader: Reader, domain: Sequence[str] | None) -> Answer:
     """Return four tables per domain. Raises BadInput if no domain has answers at checkpoints, or `domain` has none."""
     found = _histories(reader, domain)
-    published = published_rows(reader, found) if paper else {}
-    parts = [
-        part
-        for name, mine in found.items()
-        for part in _tables(name, mine, published.get(name, []), reader.width)
-    ]
-    return _answer(found, published, parts, paper=paper)
+    parts = [part for name, mine in found.items() for part in _tables(name, mine, reader.width)]
+    return _answer(found, parts)
 
 
 def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[History]]:
@@ -49,7 +36,7 @@ def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[H
     return {name: found[name] for name in measured_names(found, wanted, "answers at checkpoints", command)}
 
 
-def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], width: int) -> Iterator[Part]:
+def _tables(name: str, mine: Sequence[History], width: int) -> Iterator[Part]:
     """Yield the tables of a domain (accuracy, forgetting, transfer, stability) and the reasons for missing scores."""
     checkpoints = sorted({at for history in mine for at in history.checkpoints})
     names = max(len(history.assistant) for history in mine)
@@ -69,7 +56,6 @@ def _tables(name: str, mine: Sequence[History], of_paper: Sequence[PaperRow], wi
             rows.append([history.assistant, *cells])
         if title == "accuracy":
             rows += _floors(mine, checkpoints)
-        rows += paper_lines(title, of_paper, checkpoints, len(heads))
         yield Table(["memory", *heads], rows)
     if not wide:
         yield Note(
@@ -144,18 +130,9 @@ def _missing(mine: Sequence[History]) -> Iterator[Note]:
         yield Note(f"{NONE} {reason}: {', '.join(dict.fromkeys(assistants))}.")
 
 
-def _answer(
-    found: Mapping[str, Sequence[History]],
-    published: Mapping[str, Sequence[PaperRow]],
-    parts: Sequence[Part],
-    *,
-    paper: bool,
-) -> Answer:
-    """Return the tables and explanations of their marks. `paper` is true if published values were requested."""
+def _answer(found: Mapping[str, Sequence[History]], parts: Sequence[Part]) -> Answer:
+    """Return the tables and an explanation of their mark."""
     every = [history for mine in found.values() for history in mine]
-    of_paper = [(name, row) for name, rows in published.items() for row in rows]
-    names = dict.fromkeys(row.doubt for _, row in of_paper)
-    problems = {name: reference().doubts[name] for name in names if name is not None}
     notes = []
     if any(history.at_floor(at) for history in every for at in (None, *history.checkpoints)):
         notes.append(
@@ -164,15 +141,6 @@ def _answer(
                 "remembered."
             )
         )
-    notes += [Note(f"{DOUBTED} {name}: {problem}.") for name, problem in problems.items()]
-    if paper:
-        notes.append(Note(COMPARED if of_paper else NO_MATCH))
     rows = [row for history in every for row in history.plain()]
-    theirs = [record for name, row in of_paper for record in paper_records(name, row)]
-    data = {"rows": rows, "paper": theirs, "doubts": problems, "compared": COMPARED if of_paper else None}
-    return Answer(
-        data,
-        [*parts, *notes],
-        [*({"source": "measured", **row} for row in rows), *theirs],
-        scores=[score for history in every for score in history.scores.values()],
-    )
+    scores = [score for history in every for score in history.scores.values()]
+    return Answer({"rows": rows}, [*parts, *notes], rows, scores=scores)

@@ -3,7 +3,7 @@
 import shlex
 from pathlib import Path
 
-from memflow.benchmarks.dialogues.chat_exports.convert import BRANCHES, convert_chats
+from memflow.benchmarks.dialogues.chat_exports.convert import convert_chats
 from memflow.benchmarks.dialogues.inspection import PAGE
 from memflow.benchmarks.dialogues.writing import to_csv, to_jsonl
 from memflow.benchmarks.own_files import Conversion
@@ -11,17 +11,15 @@ from memflow.benchmarks.views import ExportedFile, Note, Option
 from memflow.errors import BadInput
 
 
-def convert(file: Path, out: Path, separate: bool, branches: str) -> ExportedFile:
+def convert(file: Path, out: Path, separate: bool) -> ExportedFile:
     """Return the text of the file `out` with the messages of an export. Raises BadInput."""
     if out.suffix not in (".csv", ".jsonl"):
         raise BadInput(f"{out} ends neither with .csv nor with .jsonl. Choose another name.")
-    if branches not in BRANCHES:
-        raise BadInput(f"there are no branches {branches!r}. Use one of: {', '.join(BRANCHES)}.")
     try:
         content = file.read_bytes()
     except OSError as wrong:
         raise BadInput(f"cannot read {file} ({wrong.strerror}). Check the path.") from wrong
-    found = convert_chats(str(file), content, separate=separate, every_branch=branches == "all")
+    found = convert_chats(str(file), content, separate=separate)
     if not found.rows:
         raise BadInput(
             f"{file} has {found.conversations} conversations, but no message with text. Check the export."
@@ -66,12 +64,6 @@ CONVERSIONS = (
                 "A dialogue for each conversation, instead of one with a session for each.",
                 kind=bool,
                 default=False,
-            ),
-            Option(
-                "branches",
-                "current: what the assistant showed last; all: also messages that were edited or regenerated.",
-                default="current",
-                metavar="BRANCHES",
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""A conversation of an export as a tree of messages, and its branches."""
+"""A conversation of an export as a tree of messages, and its current branch."""
 
 import math
 from collections import Counter
@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 
 class InvalidConversation(ValueError):
-    """The exception for a conversation without the form of its export."""
+    """A conversation that does not have the format of its export."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,26 +47,16 @@ class Conversation:
             last = self.nodes[last].parent
         return found[::-1]
 
-    def leaves(self) -> list[str]:
-        """Return the ids of the nodes without children, in the order of the export."""
-        parents = {node.parent for node in self.nodes.values()}
-        return [name for name in self.nodes if name not in parents]
-
     def current_branch(self) -> list[str]:
         """Return the branch that the export names as current, or that of the latest leaf."""
         if self.current in self.nodes:
             return self.branch(self.current)
         earliest = datetime.min.replace(tzinfo=UTC)
-        leaves = self.leaves()
+        parents = {node.parent for node in self.nodes.values()}
+        leaves = [name for name in self.nodes if name not in parents]
         if self.nodes and not leaves:
             raise InvalidConversation("the parents of its messages form a cycle")
         return self.branch(max(leaves, key=lambda name: self.nodes[name].time or earliest, default=None))
-
-    def check_branches(self, every_branch: bool) -> None:
-        """Raise InvalidConversation for a cycle in the current branch, or with `every_branch` in any."""
-        self.current_branch()
-        for last in self.leaves() if every_branch else ():
-            self.branch(last)
 
     def messages(self, names: Sequence[str]) -> list[ChatNode]:
         """Return the messages among nodes: those with a text."""

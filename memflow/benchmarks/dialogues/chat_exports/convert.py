@@ -19,8 +19,6 @@ from memflow.benchmarks.dialogues.chat_exports.conversation import (
 )
 from memflow.errors import BadInput
 
-BRANCHES = ("current", "all")
-"""The branches of a conversation that are converted: the one shown last, or all messages."""
 HISTORY = "chats"
 """The id of the dialogue that has all conversations."""
 LONGEST_TITLE = 60
@@ -40,13 +38,11 @@ class ConvertedChats:
     faults: Sequence[str] = ()
 
 
-def convert_chats(
-    name: str, content: bytes, *, separate: bool = False, every_branch: bool = False
-) -> ConvertedChats:
-    """Return the messages of an export.
+def convert_chats(name: str, content: bytes, *, separate: bool = False) -> ConvertedChats:
+    """Return the messages of an export, of the branch that each conversation showed last.
 
     By default, all conversations are one dialogue, whose sessions are the conversations and whose messages are in the
-    order of time. With `separate`, each conversation (or each of its branches) is a dialogue. Raises BadInput.
+    order of time. With `separate`, each conversation is a dialogue. Raises BadInput.
     """
     listed = _conversations(name, content)
     found: list[Conversation] = []
@@ -56,7 +52,7 @@ def convert_chats(
     for number, each in enumerate(listed, start=1):
         try:
             source, conversation = _read(mapping(each))
-            conversation.check_branches(every_branch)
+            conversation.current_branch()  # Raises for a cycle.
         except InvalidConversation as wrong:
             faults.append(f"conversation {number}: {wrong}; it is left out")
             continue
@@ -70,7 +66,7 @@ def convert_chats(
         )
     latest = datetime.max.replace(tzinfo=UTC)
     found.sort(key=lambda each: _start(each) or latest)
-    rows = list(_separate(found, every_branch) if separate else _history(found, every_branch, omitted))
+    rows = list(_separate(found) if separate else _history(found, omitted))
     return ConvertedChats(" and ".join(sorted(sources)), rows, len(found), omitted, faults)
 
 
@@ -118,38 +114,31 @@ def _start(conversation: Conversation) -> datetime | None:
     return min(times, default=None) or conversation.created
 
 
-def _history(
-    conversations: Sequence[Conversation], every_branch: bool, omitted: Counter[str]
-) -> Iterator[dict[str, Any]]:
+def _history(conversations: Sequence[Conversation], omitted: Counter[str]) -> Iterator[dict[str, Any]]:
     """Yield the messages of all conversations in the order of time. A message without a time follows the one before."""
     timed: list[tuple[datetime, str, str, ChatNode]] = []
     for number, conversation in enumerate(conversations, start=1):
-        chosen = list(conversation.nodes) if every_branch else conversation.current_branch()
+        chosen = conversation.current_branch()
         omitted["messages of other branches"] += len(conversation.messages(list(conversation.nodes))) - len(
             conversation.messages(chosen)
         )
         before = _start(conversation) or (timed[-1][0] if timed else datetime.min.replace(tzinfo=UTC))
         for place, node in enumerate(conversation.messages(chosen), start=1):
             # A branch keeps its order, also where the times of an export do not.
-            at = node.time or before
-            before = at if every_branch else max(at, before)
+            before = max(node.time or before, before)
             timed.append((before, _session(number, conversation), f"{number}_{place}", node))
     timed.sort(key=lambda each: each[0])
     for at, session, name, node in timed:
         yield _row(HISTORY, name, session, node, at if node.time is not None else None)
 
 
-def _separate(conversations: Sequence[Conversation], every_branch: bool) -> Iterator[dict[str, Any]]:
+def _separate(conversations: Sequence[Conversation]) -> Iterator[dict[str, Any]]:
     for number, conversation in enumerate(conversations, start=1):
-        lasts = conversation.leaves() if every_branch else []
-        paths = [conversation.branch(last) for last in lasts] or [conversation.current_branch()]
-        for branch, path in enumerate(paths, start=1):
-            dialogue = _session(number, conversation) + (f" (branch {branch})" if len(paths) > 1 else "")
-            before: datetime | None = None
-            for place, node in enumerate(conversation.messages(path), start=1):
-                at = node.time if before is None or node.time is None else max(before, node.time)
-                before = at or before
-                yield _row(dialogue, str(place), None, node, at)
+        before: datetime | None = None
+        for place, node in enumerate(conversation.messages(conversation.current_branch()), start=1):
+            at = node.time if before is None or node.time is None else max(before, node.time)
+            before = at or before
+            yield _row(_session(number, conversation), str(place), None, node, at)
 
 
 def _session(number: int, conversation: Conversation) -> str:

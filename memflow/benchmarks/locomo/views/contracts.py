@@ -26,14 +26,18 @@ _SLICES = {
 
 def show_contracts(reader: Reader, domain: Sequence[str] | None, assistant: Sequence[str] | None) -> Answer:
     """Return a table per domain. Raises BadInput if no selected domain or assistant has a J."""
-    scores = [
-        score
-        for score in reader.scores()
-        if score.variant in ("standard", PUBLISHED_LABELS)
-        and score.metric in {*CONTRACTS, KEY_CEILING}
-        and (not domain or score.domain in domain)
-        and (not assistant or score.assistant in assistant)
-    ]
+
+    def is_shown(score: Score) -> bool:
+        is_selected = (not domain or score.domain in domain) and (
+            not assistant or score.assistant in assistant
+        )
+        is_judged = score.variant in ("standard", PUBLISHED_LABELS) and score.metric in {
+            *CONTRACTS,
+            KEY_CEILING,
+        }
+        return is_selected and is_judged
+
+    scores = [score for score in reader.scores() if is_shown(score)]
     if not any(score.metric in CONTRACTS for score in scores):
         raise BadInput(
             "no J is published for this selection. Create one with `memflow run --domain locomo_demo --memory full`, "
@@ -69,12 +73,14 @@ def _records(scores: Sequence[Score]) -> list[dict[str, Any]]:
 
 
 def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
-    judged, published = (
-        {(score.assistant, score.metric, score.slice): score for score in scores if score.variant == variant}
-        for variant in ("standard", PUBLISHED_LABELS)
-    )
+    # By assistant, metric and slice: scores from judges that memflow ran, and from labels in published files.
+    judged: dict[tuple[str, str, str], Score] = {}
+    published: dict[tuple[str, str, str], Score] = {}
+    for score in scores:
+        by_key = judged if score.variant == "standard" else published
+        by_key[score.assistant, score.metric, score.slice] = score
     slices = [name for name in _SLICES if any(score.slice == name for score in scores)]
-    heads = [_SLICES[name] for name in slices]
+    headings = [_SLICES[name] for name in slices]
     rows: list[list[str]] = []
     for assistant in dict.fromkeys(score.assistant for score in scores):
         for suffix, by_key in (("", judged), (", published labels", published)):
@@ -88,7 +94,7 @@ def _parts(domain: str, scores: Sequence[Score]) -> list[Part]:
             rows.append([assistant, "span", *spans])
     ceilings = {score.slice: score for score in scores if score.metric == KEY_CEILING}
     rows.append(["ceiling of the key", "", *(_cell(ceilings.get(slice_)) for slice_ in slices)])
-    parts: list[Part] = [Heading(domain), Table(["assistant", "contract", *heads], rows)]
+    parts: list[Part] = [Heading(domain), Table(["assistant", "contract", *headings], rows)]
     if imported := sorted({score.assistant for score in scores if score.imported}):
         parts.append(Note(f"Imported, not run by memflow: {', '.join(imported)}."))
     return parts

@@ -1,11 +1,20 @@
-"""Blocking checks of generated questions. An examiner recomputes the answers from the messages, without the plans."""
+"""Blocking checks of generated questions.
 
+An examiner recomputes the answers from the messages, without the plans, and a guesser answers without the messages.
+"""
+
+import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from memflow.benchmarks.membench.checks.generated import if_generated
 from memflow.benchmarks.membench.examination.examiner import examine
-from memflow.benchmarks.membench.examination.predictability import SIGNIFICANCE, predictable_answers
+from memflow.benchmarks.membench.examination.guesser import Guess, guess
+from memflow.benchmarks.membench.examination.predictability import (
+    SIGNIFICANCE,
+    predictable_answers,
+    predictable_options,
+)
 from memflow.benchmarks.membench.kinds import EMOTION
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.checks.rules import AcrossTables, Expectation, Findings, WholeTable
@@ -38,13 +47,57 @@ def find_predictable_moods(probes: Sequence[Probe]) -> Findings:
         for at, probe in enumerate(probes)
         if probe.reason is None and scenario_of(probe.episode_id) == EMOTION
     }
-    share, probability = predictable_answers(list(moods.values()))
-    said = (
-        f"{share:.1%} of {len(moods)} moods predicted from the words of the questions (p = {probability:.2g})"
-    )
-    found = Findings(dict.fromkeys(moods, said) if probability < SIGNIFICANCE else ())
-    found.note = said
+    predicted = predictable_answers(list(moods.values()))
+    return _predicted(moods, *predicted, "moods predicted from the words of the questions")
+
+
+def find_predictable_options(probes: Sequence[Probe]) -> Findings:
+    """Return all questions if the look of their options predicts the right ones better than chance; else nothing."""
+    valid = {at: probe for at, probe in enumerate(probes) if probe.reason is None}
+    predicted = predictable_options(list(valid.values()))
+    return _predicted(valid, *predicted, "answers predicted from length, number and likeness of the options")
+
+
+def _predicted(probes: Mapping[int, Probe], share: float, probability: float, what: str) -> Findings:
+    text = f"{share:.1%} of {len(probes)} {what} (p = {probability:.2g})"
+    found = Findings(dict.fromkeys(probes, text) if probability < SIGNIFICANCE else ())
+    found.note = text
     return found
+
+
+def find_guessable_answers(probes: Sequence[Probe]) -> Findings:
+    """Return the probes whose answer a guesser knows for certain without any message.
+
+    If the expected accuracy of the guesser is above chance beyond its 95 % interval, return also those that it
+    guesses better than by chance.
+    """
+    guesses = {at: guess(probe) for at, probe in enumerate(probes) if probe.reason is None}
+    expected = {at: each.expected_accuracy for at, each in guesses.items()}
+    count = max(len(guesses), 1)
+    chance = sum(1 / len(probes[at].options) for at in guesses) / count
+    accuracy, margin = (
+        sum(expected.values()) / count,
+        1.96 * math.sqrt(sum(value * (1 - value) for value in expected.values())) / count,
+    )
+    above = accuracy - margin > chance
+    found = Findings(
+        {
+            at: _reason(probes[at], guesses[at])
+            for at, value in expected.items()
+            if value == 1 or (above and value > 1 / len(probes[at].options))
+        }
+    )
+    certain = sum(value == 1 for value in expected.values())
+    found.note = (
+        f"expected accuracy without messages {accuracy:.3f} [{accuracy - margin:.3f} {accuracy + margin:.3f}], chance "
+        f"{chance:.3f}; {certain} of {len(guesses)} answers certain"
+    )
+    return found
+
+
+def _reason(probe: Probe, of: Guess) -> str:
+    options = " or ".join(repr(probe.options[place]) for place in of.options)
+    return f"without any message, {options} is left by the rules {', '.join(of.rules)}"
 
 
 EXPECTED: tuple[Expectation, ...] = (
@@ -58,5 +111,15 @@ EXPECTED: tuple[Expectation, ...] = (
         "mood_not_predictable_from_question",
         if_generated(WholeTable(find_predictable_moods)),
     ),
+    Expectation(
+        "question.probes",
+        "answer_not_guessable_without_messages",
+        if_generated(WholeTable(find_guessable_answers)),
+    ),
+    Expectation(
+        "question.probes",
+        "answer_not_predictable_from_options",
+        if_generated(WholeTable(find_predictable_options)),
+    ),
 )
-"""Checks of golds and of questions about moods."""
+"""Checks of golds, and of what questions and options reveal."""

@@ -5,7 +5,7 @@ import re
 from memflow.benchmarks.membench.examination import quantities
 from memflow.benchmarks.membench.examination.cues import Comparison, Count
 from memflow.benchmarks.membench.examination.facts import last_statement, option_number
-from memflow.benchmarks.membench.examination.gold import Gold, UnreadError
+from memflow.benchmarks.membench.examination.gold import FaultyError, Gold, UnreadError
 from memflow.benchmarks.membench.examination.lexicon import EVENT, PERSON, Lexicon, normalize
 from memflow.benchmarks.membench.examination.statements import Mention, Reading, Statement, read_text
 
@@ -14,10 +14,7 @@ _OF_EVENTS = ("location", "scale", "duration")
 
 
 def comparison_gold(comparison: Comparison, question: str, reading: Reading, words: Lexicon) -> Gold:
-    """Return which of two entities has the greater or lesser value, or that both have the same value.
-
-    Raises UnreadError and FaultyError.
-    """
+    """Return which of two entities is ahead, with the value. Raises UnreadError and FaultyError."""
     mentions = _named_entities(question, reading)
     if len(mentions) != 2:
         raise UnreadError("the question does not name two entities")
@@ -26,12 +23,15 @@ def comparison_gold(comparison: Comparison, question: str, reading: Reading, wor
     if type(first) is not type(second) or isinstance(first, str):
         raise UnreadError(f"the values of {comparison.attribute} have no order")
     if first == second:
-        text = words.cues.both
-    else:
-        ahead = (first < second) if comparison.lesser else (first > second)  # type: ignore[operator]
-        text = mentions[0 if ahead else 1].text
-    messages = tuple(statement.message_id for statement in statements)
-    return Gold(text, messages, lambda option: normalize(option) == normalize(text))
+        raise FaultyError(f"both have the same {comparison.attribute}")
+    ahead = 0 if ((first < second) if comparison.lesser else (first > second)) else 1  # type: ignore[operator]
+    name, value = normalize(mentions[ahead].text), normalize(statements[ahead].text)
+
+    def is_right(option: str) -> bool:
+        said = normalize(option)
+        return said.startswith(name) and said.removeprefix(name).strip(" ,，:：") == value
+
+    return Gold(f"{name}, {value}", tuple(statement.message_id for statement in statements), is_right)
 
 
 def shared_place_gold(comparison: Comparison, question: str, reading: Reading, words: Lexicon) -> Gold:

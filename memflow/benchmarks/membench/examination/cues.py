@@ -60,6 +60,9 @@ class Cues(FrozenModel):
     place: str
     attributes: dict[str, str]
     corrected: Cue
+    clause_end: Cue
+    projected: Cue
+    """Clauses about a time other than that of the message: `next year he will be 46 years old`."""
     ambiguous_time: Cue
     """Relative times with two readings, such as `next Monday`."""
     asked: tuple[AskedAttribute, ...]
@@ -68,7 +71,6 @@ class Cues(FrozenModel):
     same_place: Cue
     different_places: Cue
     counted: tuple[Count, ...]
-    both: str
     liked: Cue
     disliked: Cue
     recommended: Cue
@@ -78,6 +80,8 @@ class Cues(FrozenModel):
     mood_asked: Cue
     moods: dict[str, tuple[str, ...]]
     """Phrases that show a mood, by mood."""
+    telling: dict[str, Cue]
+    """Words of names and reviews that tell the type of an event, an item or a place, by type."""
 
 
 @cache

@@ -12,7 +12,7 @@ from memflow.benchmarks.membench.examination.lexicon import Lexicon, normalize
 from memflow.benchmarks.membench.examination.statements import Mention, Reading, Statement, read_text
 from memflow.benchmarks.membench.wording import parse_time
 
-_SEASONS = {"en": ("winter", "spring", "summer", "autumn"), "zh": ("冬季", "春季", "夏季", "秋季")}
+SEASONS = {"en": ("winter", "spring", "summer", "autumn"), "zh": ("冬季", "春季", "夏季", "秋季")}
 """Seasons from December on, three months each."""
 
 
@@ -141,7 +141,7 @@ def _derived(asked: AskedAttribute, match: re.Match[str], statement: Statement, 
         case "length", _:
             found = str(sum(each.isalnum() for each in statement.text))
         case "season", (int(month), int()):
-            found = _SEASONS[words.language][month // 3 % 4]
+            found = SEASONS[words.language][month // 3 % 4]
         case "half", int(people):
             found = str(people // 2)
         case "hours", int(days):

@@ -109,12 +109,11 @@ def _mentions(words: Vocabulary, own: Cues) -> dict[tuple[str, bool], re.Pattern
     given = _any({name for names in words.given.values() for name in names})
     name = Template(words.name).substitute(given=given, family=_any(words.family))
     tags = _any(words.tags)
-    events = [name for event in (*words.work_events, *words.rest_events) for name in event.names]
     named = {
         PERSON: [name],
-        EVENT: [f"{tags}{_any(name.removeprefix('$tag') for name in events)}"],
-        ITEM: [re.escape(name) for name in _longest(name for item in words.items for name in item.names)],
-        PLACE: [re.escape(name) for name in _longest(name for place in words.places for name in place.names)],
+        EVENT: [f"{tags}{_any(name.removeprefix('$tag') for name in words.event_names)}"],
+        ITEM: [_any(words.item_names)],
+        PLACE: [_any(words.place_names)],
     }
     relations = _any(each.name for each in (*words.relatives, *words.colleagues))
     typed = {
@@ -144,7 +143,7 @@ def _value_words(words: Vocabulary) -> dict[str, list[str]]:
         "company": tag_companies,
         "hobby": list(words.hobbies),
         "event_type": [event.type for event in (*words.work_events, *words.rest_events)],
-        "review": [review.rstrip(".。") for each in (*words.items, *words.places) for review in each.reviews],
+        "review": [review.rstrip(".。") for review in words.reviews],
     }
 
 

@@ -10,7 +10,7 @@ from memflow.benchmarks.membench.examination.statements import (
     recommended_items,
 )
 
-_MARKS = {"en": "; ", "zh": "；"}
+MARKS = {"en": "; ", "zh": "；"}
 """Separators of list items."""
 
 
@@ -29,7 +29,7 @@ def recommendation_gold(question: str, reading: Reading, words: Lexicon) -> Gold
         raise UnreadError(
             f"no message is read as a recommendation{' of ' if unread else ''}{', '.join(unread)}"
         )
-    mark = _MARKS[words.language]
+    mark = MARKS[words.language]
     messages = tuple(
         message.message_id for message in reading.messages if recommended_items([message], words, topics)
     )

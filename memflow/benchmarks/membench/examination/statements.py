@@ -7,12 +7,24 @@ from datetime import datetime
 from functools import lru_cache
 
 from memflow.benchmarks.membench.examination import quantities
-from memflow.benchmarks.membench.examination.lexicon import ATTRIBUTES, Lexicon, Value, lexicon, normalize
+from memflow.benchmarks.membench.examination.lexicon import (
+    ATTRIBUTES,
+    PERSON,
+    Lexicon,
+    Value,
+    lexicon,
+    normalize,
+)
 from memflow.benchmarks.membench.generation.preferences import Topic
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.turns import is_noise, session_of
 from memflow.benchmarks.membench.wording import parse_time, strip_stamp
 from memflow.records import Turn
+
+_CHANGING = frozenset(ATTRIBUTES[PERSON]) - {"birthday", "phone", "email"}
+"""Attributes of which a message may state the value at another time."""
+_SHORT = 15
+"""Characters of a clause that gives a time alone."""
 
 
 @dataclass(frozen=True)
@@ -157,10 +169,26 @@ def read_text(text: str, language: Language) -> TextReading:
 
 def _values(text: str, sorts: Iterable[str], words: Lexicon) -> Iterable[tuple[str, list[str]]]:
     """Yield each attribute with the texts of its values, of which the cue, if required, is in the text."""
+    present = _without_projections(text, words)
     for attribute in dict.fromkeys(name for sort in sorted(sorts) for name in ATTRIBUTES[sort]):
-        found = [match[0] for match in words.values[attribute].finditer(text)]
+        stated = present if attribute in _CHANGING else text
+        found = [match[0] for match in words.values[attribute].finditer(stated)]
         if texts := [each for each in found if words.has_cue(attribute, each, text)]:
             yield attribute, texts
+
+
+def _without_projections(text: str, words: Lexicon) -> str:
+    """Return a text without its clauses about another time: `he is 45 years old, next year he will be 46 years old`.
+
+    A short clause such as `Next year,` extends to the clause after it.
+    """
+    clauses, projected = [], False
+    for clause in words.cues.clause_end.split(text):
+        marked = words.cues.projected.search(clause) is not None
+        if not marked and not projected:
+            clauses.append(clause)
+        projected = marked and len(clause) <= _SHORT
+    return " ".join(clauses)
 
 
 def items_in(text: str, words: Lexicon, topics: Iterable[Topic]) -> dict[str, Topic]:

@@ -1,14 +1,16 @@
 """Plans for questions whose answer is computed from stated facts.
 
-comparative       Which of two entities has more of an attribute? Or: do a person and an event share a place?
+comparative       Which of two entities has more of an attribute, and how much? Do a person and an event share a place?
 aggregative       How many entities have a value, or at least a value?
 post_processing   What follows from an attribute, such as a digit sum? Another attribute identifies the entity.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import permutations
 from typing import Any
 
-from memflow.benchmarks.membench.generation import derived_values, values
+from memflow.benchmarks.membench.generation import values
+from memflow.benchmarks.membench.generation.derived_values import derivation_of
 from memflow.benchmarks.membench.generation.fact_sessions import FACT_ATTRIBUTES, Fact, Subject, plan_sessions
 from memflow.benchmarks.membench.generation.factual_plans import (
     find_conditions,
@@ -16,14 +18,12 @@ from memflow.benchmarks.membench.generation.factual_plans import (
     select_subjects,
     subject_type_of,
 )
-from memflow.benchmarks.membench.generation.graphs import Node, nodes_with
+from memflow.benchmarks.membench.generation.graphs import Node
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, Planner, PlanRequest, TrajectoryPlan
-from memflow.benchmarks.membench.generation.templates import (
-    CountTemplates,
-    SubjectType,
-    fact_templates,
-    fill_sentence,
-)
+from memflow.benchmarks.membench.generation.templates import SubjectType, fact_templates, fill, fill_sentence
+from memflow.benchmarks.membench.generation.twins import twins, wrong_values
+from memflow.benchmarks.membench.generation.vocabulary import OPTIONS
+from memflow.errors import BadInput
 
 _MEASURES: Mapping[str, Callable[[str], Any]] = {
     "age": values.parse_age,
@@ -33,46 +33,79 @@ _MEASURES: Mapping[str, Callable[[str], Any]] = {
     "duration": values.parse_duration,
 }
 """Parsers of ordered attributes. Educations are ordered by the vocabulary."""
-OPTIONS = 4
 _LESSER_IS_ASKED = ("birthday",)
 """Attributes whose lesser value is asked for."""
 
 
 def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
-    """Return a plan for a question about which of two entities has more of an attribute. All facts are stated."""
+    """Return a plan for a question about which of two entities has more of an attribute, and how much.
+
+    All facts are stated. Two options have the value in the lead, two the value that leads between twins of both
+    entities. Raises BadInput if all entities are alike.
+    """
     if request.scenario == "hybrid":
         return _plan_shared_place(request)
     sort = subject_type_of(request)
     words = fact_templates(request.language)
-    name = request.rng.choice(list(words.of(sort).compared))
-    one, other, *more = request.rng.sample(
-        nodes_of_type(request.graph, sort), len(nodes_of_type(request.graph, sort))
+    pairs = [
+        (name, one, other)
+        for name in words.of(sort).compared
+        for one, other in permutations(nodes_of_type(request.graph, sort), 2)
+        if _measure(request, name, one) != _measure(request, name, other)
+        and (name != "height" or one["gender"] == other["gender"])
+    ]
+    if not pairs:
+        raise BadInput(
+            f"the {sort} of user {request.graph.user_id} have too few different values; raise the "
+            f"parameter `{request.scenario}`"
+        )
+    asked = request.rng.choice(sorted({name for name, _, _ in pairs}))
+    name, one, other = request.rng.choice([pair for pair in pairs if pair[0] == asked])
+
+    def lead(*nodes: Node) -> Node:
+        return (min if name in _LESSER_IS_ASKED else max)(
+            nodes, key=lambda node: _measure(request, name, node)
+        )
+
+    right = lead(one, other)
+    wrong_value = next(
+        value
+        for first, second in zip(twins(request, one), twins(request, other), strict=True)
+        for value in [lead(first, second)[name]]
+        if value != right[name]
     )
-    first, second = (_measure(request, name, node) for node in (one, other))
-    ahead = first < second if name in _LESSER_IS_ASKED else first > second
-    right = words.both if first == second else (one if ahead else other).name
-    options = [one.name, other.name, words.both, *(node.name for node in more[:1])]
+    options = [
+        fill(words.ahead, name=node.name, value=value)
+        for node in (right, one if right is other else other)
+        for value in (right[name], wrong_value)
+    ]
     wanted = tuple(Fact(Subject(node, sort), name) for node in (one, other))
-    sessions, evidence = plan_sessions(request, _facts_of_all(request, [(sort, name)]), wanted)
+    facts = [Fact(Subject(node, sort), name) for node in nodes_of_type(request.graph, sort)]
+    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), wanted)
     question = fill_sentence(words.of(sort).compared[name], one=one.name, other=other.name)
-    wrong = tuple(option for option in options if option != right)
     return request.plan(
-        sessions, PlannedQuestion(question, right, evidence, wrong, required_words=(one.name, other.name))
+        sessions,
+        PlannedQuestion(
+            question, options[0], evidence, tuple(options[1:]), required_words=(one.name, other.name)
+        ),
     )
 
 
 def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
-    """Return a plan for a question about whether a person and an event share a place. Both cases are equally likely."""
+    """Return a plan for a question about whether a person and an event share a place. Both cases are equally likely.
+
+    Both are in big cities, as nearly all people work and nearly all events take place there.
+    """
     mixed = fact_templates(request.language).mixed
     name = request.rng.choice(list(mixed.compared))
+    big = [city.name for city in request.vocabulary.cities if city.big]
     meetings = [(role, other) for role in request.graph.roles for other in request.graph.events]
+    meetings = [pair for pair in meetings if pair[1]["location"] in big] or meetings
     alike = [pair for pair in meetings if pair[0][name] == pair[1]["location"]]
     apart = [pair for pair in meetings if pair not in alike]
-    one, other = request.rng.choice(request.rng.choice([each for each in (alike, apart) if each]))
+    one, other = request.rng.choice(request.rng.choice([pairs for pairs in (alike, apart) if pairs]))
     here, there = one[name], other["location"]
-    elsewhere = request.rng.choice(
-        [city.name for city in request.vocabulary.cities if city.name not in (here, there)]
-    )
+    elsewhere = request.rng.choice([city for city in big if city not in (here, there)])
 
     def differ(first: str, second: str) -> str:
         return fill_sentence(mixed.different, value=first, other=second)
@@ -85,9 +118,9 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
     else:
         right, wrong = differ(here, there), (agree(here), agree(there), differ(there, here))
     wanted = (Fact(Subject(one, "people"), name), Fact(Subject(other, "events"), "location"))
-    sessions, evidence = plan_sessions(
-        request, _facts_of_all(request, [("people", name), ("events", "location")]), wanted
-    )
+    facts = [Fact(Subject(role, "people"), name) for role in request.graph.roles]
+    facts += [Fact(Subject(event, "events"), "location") for event in request.graph.events]
+    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), wanted)
     question = fill_sentence(mixed.compared[name], one=one.name, other=other.name)
     return request.plan(
         sessions, PlannedQuestion(question, right, evidence, wrong, required_words=(one.name, other.name))
@@ -97,70 +130,73 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
 def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan for a question about how many entities have a value, or at least a value.
 
-    A value that all entities satisfy is used only if no other value exists.
+    The options are successive numbers, and the count is drawn from them. A count of entities with at least a value
+    depends on the value in the question, any other count on how many of the entities with the value are told about.
     """
     words = fact_templates(request.language)
     if request.scenario == "hybrid":
         asked: list[tuple[SubjectType, str]] = [("people", "hometown"), ("events", "location")]
-        told = [node[name] for sort, name in asked for node in nodes_of_type(request.graph, sort)]
-        value = request.rng.choice([each for each in told if told.count(each) < len(told)] or told)
-        count = told.count(value)
-        return _plan_count(request, asked, words.mixed.counted, value, count, words.mixed.counts)
-    sort = subject_type_of(request)
-    about, nodes = words.of(sort), nodes_of_type(request.graph, sort)
-    bounds = [(name, node, _count_of(request, nodes, name, node)) for name in about.counted for node in nodes]
-    telling = [bound for bound in bounds if bound[2] < len(nodes)] or bounds
-    asked_name = request.rng.choice(sorted({name for name, _, _ in telling}))
-    name, bound, count = request.rng.choice([each for each in telling if each[0] == asked_name])
-    value = bound[name]
-    if name == "birthday":
-        value = words.months[values.parse_birthday(value)[0] - 1]
-    return _plan_count(request, [(sort, name)], about.counted[name], value, count, about.counts)
-
-
-def _count_of(request: PlanRequest, nodes: Sequence[Node], name: str, bound: Node) -> int:
-    """Return how many entities have the same value as `bound`; for ordered attributes, at least this value."""
-    if name == "birthday":
-        month = values.parse_birthday(bound[name])[0]
-        return sum(values.parse_birthday(node[name])[0] >= month for node in nodes)
-    if name in _MEASURES:
-        return sum(_measure(request, name, node) >= _measure(request, name, bound) for node in nodes)
-    return len(nodes_with(nodes, **{name: bound[name]}))
-
-
-def _plan_count(
-    request: PlanRequest,
-    asked: Sequence[tuple[SubjectType, str]],
-    pattern: str,
-    value: str,
-    count: int,
-    counts: CountTemplates,
-) -> TrajectoryPlan:
-    """Return a plan for a counting question, with wrong options near the correct count."""
-    facts = _facts_of_all(request, asked)
-    wanted = [fact for fact in facts if (fact.subject.sort, fact.attribute) in asked]
-    sessions, evidence = plan_sessions(request, facts, wanted)
-    possible = range(max(len(wanted), OPTIONS - 1) + 1)
-    near = sorted((each for each in possible if each != count), key=lambda each: abs(each - count))
-    wrong = tuple(counts.say(each) for each in request.rng.sample(near[:5], OPTIONS - 1))
+        pattern, counts = words.mixed.counted, words.mixed.counts
+    else:
+        sort = subject_type_of(request)
+        name = request.rng.choice(list(words.of(sort).counted))
+        asked, pattern, counts = [(sort, name)], words.of(sort).counted[name], words.of(sort).counts
+    facts = [
+        Fact(Subject(node, sort), name) for sort, name in asked for node in nodes_of_type(request.graph, sort)
+    ]
+    ordered = len(asked) == 1 and name in _MEASURES
+    satisfying = {
+        bound: [fact for fact in facts if (_bound(fact) >= bound if ordered else fact.value == bound)]
+        for bound in sorted({_bound(fact) if ordered else fact.value for fact in facts})
+    }
+    if ordered:
+        possible = {len(group): bound for bound, group in satisfying.items()}
+        options = _successive_numbers(request, possible)
+        count = request.rng.choice([number for number in options if number in possible])
+        bound = possible[count]
+        value = next(fact.value for fact in satisfying[bound] if _bound(fact) == bound)
+        if name == "birthday":
+            value = words.months[values.parse_birthday(value)[0] - 1]
+    else:
+        most = min(OPTIONS, max(map(len, satisfying.values())))
+        value = request.rng.choice([bound for bound, group in satisfying.items() if len(group) >= most])
+        holders = satisfying[value]
+        options = _successive_numbers(request, range(len(holders) == len(facts), len(holders) + 1))
+        count = request.rng.choice([number for number in options if number <= len(holders)])
+        silent = request.rng.sample(holders, len(holders) - count)
+        facts = [fact for fact in facts if fact not in silent]
+    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), facts)
+    wrong = tuple(counts.say(number) for number in options if number != count)
     question = fill_sentence(pattern, value=value)
     return request.plan(
         sessions, PlannedQuestion(question, counts.say(count), evidence, wrong, required_words=(value,))
     )
 
 
-def _facts_of_all(request: PlanRequest, asked: Sequence[tuple[SubjectType, str]]) -> list[Fact]:
-    """Return facts that state these attributes of all entities. In observation, each entity gets one more attribute."""
+def _bound(fact: Fact) -> Any:
+    """Return the value of a fact with an order. A birthday is compared by its month."""
+    value = _MEASURES[fact.attribute](fact.value)
+    return value[0] if fact.attribute == "birthday" else value
+
+
+def _successive_numbers(request: PlanRequest, possible: Collection[int]) -> range:
+    """Return the options of a counting question, of which at least one is a possible count."""
+    starts = range(min(possible), max(possible) - OPTIONS + 2) or [0]
+    start = request.rng.choice(
+        [start for start in starts if any(start <= count < start + OPTIONS for count in possible)]
+    )
+    return range(start, start + OPTIONS)
+
+
+def _with_further_facts(request: PlanRequest, facts: Sequence[Fact]) -> list[Fact]:
+    """Return the facts. In observation, each entity gets one more attribute."""
     found = []
-    for sort, name in asked:
-        for node in nodes_of_type(request.graph, sort):
-            subject = Subject(node, sort)
-            found.append(Fact(subject, name))
-            if request.scene == "observation":
-                others = [
-                    each for each in FACT_ATTRIBUTES[sort] if each not in (name, subject.reference_attribute)
-                ]
-                found.append(Fact(subject, request.rng.choice(others)))
+    for fact in facts:
+        found.append(fact)
+        if request.scene == "observation":
+            stated = (fact.attribute, fact.subject.reference_attribute)
+            others = [name for name in FACT_ATTRIBUTES[fact.subject.sort] if name not in stated]
+            found.append(Fact(fact.subject, request.rng.choice(others)))
     return found
 
 
@@ -177,7 +213,7 @@ def plan_post_processing(request: PlanRequest) -> TrajectoryPlan:
     about = fact_templates(request.language).of(sort)
     target, by, name = request.rng.choice(find_conditions(request, sort, list(about.processed)))
     subjects = select_subjects(request, sort, target, (by, name))
-    made = derived_values.derive_value(request, name, target)
+    made = derivation_of(request, name)
     wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
     sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
     question = fill_sentence(about.processed[name], who=subjects.describe_by(by, request), **made.fields)
@@ -185,9 +221,9 @@ def plan_post_processing(request: PlanRequest) -> TrajectoryPlan:
         sessions,
         PlannedQuestion(
             question,
-            made.answer,
+            made.derive(target[name]),
             evidence,
-            made.wrong,
+            wrong_values(request, target, name, made.derive),
             dated=name == "time",
             required_words=(subjects.identifying_value(by),),
         ),

@@ -8,7 +8,7 @@ knowledge_update   an attribute that was first stated wrongly; the correction is
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 
 from memflow.benchmarks.membench.generation.fact_sessions import (
     FACT_ATTRIBUTES,
@@ -28,6 +28,7 @@ from memflow.benchmarks.membench.generation.templates import (
     fill_sentence,
     with_article,
 )
+from memflow.benchmarks.membench.generation.twins import wrong_values
 
 ASKABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
     **FACT_ATTRIBUTES,
@@ -43,18 +44,17 @@ _LEAKING_PAIRS = tuple(
     map(
         frozenset,
         (
+            *combinations(("education", "occupation", "position", "company"), 2),
             ("name", "email"),
-            ("occupation", "position"),
-            ("occupation", "company"),
-            ("work_location", "company"),
             ("work_location", "phone"),
+            ("work_location", "hometown"),
             ("company", "email"),
             ("name", "item_type"),
             ("name", "place_type"),
         ),
     )
 )
-"""Attribute pairs of which one reveals the other or both are in one message, so that one message would suffice."""
+"""Attribute pairs of which one may reveal the other, as two cities of a province, or both are in one message."""
 _UPDATABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
     "people": tuple(name for name in PERSON_FACTS if name not in ("name", "email")),
     "events": ("location", "scale", "duration"),
@@ -133,24 +133,15 @@ def subject_type_of(request: PlanRequest) -> SubjectType:
 def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
-    """Return (entity, identifying attribute, asked attribute) triples.
-
-    The identifying value is unique in the graph. A value that is part of the entity's name is avoided if possible,
-    because the question could then be answered from one message.
-    """
+    """Return (entity, identifying attribute, asked attribute) triples. The identifying value is unique in the graph."""
     nodes = nodes_of_type(request.graph, sort)
-    found = [
+    return [
         (node, by, name)
         for node, by, name in product(nodes, _IDENTIFYING_ATTRIBUTES[sort], asked)
         if by != name
         and frozenset((by, name)) not in _LEAKING_PAIRS
         and len(nodes_with(nodes, **{by: node[by]})) == 1
     ]
-
-    def is_in_name(node: Node, by: str) -> bool:
-        return by != "name" and node[by].casefold() in node.name.casefold()
-
-    return [each for each in found if not is_in_name(each[0], each[1])] or found
 
 
 def plan_simple(request: PlanRequest) -> TrajectoryPlan:
@@ -183,16 +174,14 @@ def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan of a wrong statement, its correction, and a question with the wrong value among the options."""
     sort = subject_type_of(request)
     nodes = nodes_of_type(request.graph, sort)
-    name = request.rng.choice(
-        [each for each in _UPDATABLE_ATTRIBUTES[sort] if len({node[each] for node in nodes}) > 1]
-    )
+    name = request.rng.choice(_UPDATABLE_ATTRIBUTES[sort])
     subjects = select_subjects(request, sort, request.rng.choice(nodes), (name,))
 
     def stale(fact: Fact) -> Fact:
-        values = sorted({node[name] for node in nodes} - {fact.value})
-        return Fact(fact.subject, name, request.rng.choice(values))
+        return Fact(fact.subject, name, *wrong_values(request, fact.subject.node, name, count=1))
 
-    asked = stale(Fact(subjects.target, name))
+    wrong = wrong_values(request, subjects.target.node, name)
+    asked = Fact(subjects.target, name, wrong[0])
     facts = []
     for fact in subjects.facts(request, (name,)):
         if fact == Fact(subjects.target, name):
@@ -201,7 +190,7 @@ def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
             spoken = request.scene == "participation"
             facts.append(stale(fact) if spoken else fact)
     sessions, evidence = plan_sessions(request, facts, (asked,))
-    return request.plan(sessions, _query(request, subjects, name, evidence, stale=asked.stale))
+    return request.plan(sessions, _query(request, subjects, name, evidence, wrong=wrong))
 
 
 def _query(
@@ -211,20 +200,23 @@ def _query(
     evidence: EvidencePositions,
     by: str | None = None,
     aside: bool = False,
-    stale: str | None = None,
+    wrong: Sequence[str] = (),
 ) -> PlannedQuestion:
-    """Return the question about an attribute of the target, which is identified by name or by another attribute."""
+    """Return the question about an attribute of the target, which is identified by name or by another attribute.
+
+    The first of the wrong options of `wrong`, if there are any, is the value before a correction.
+    """
     called = subjects.target.reference(request.language) if by is None else subjects.describe_by(by, request)
     about = fact_templates(request.language).of(subjects.target.sort)
     return PlannedQuestion(
         question=fill_sentence(about.attributes[name].asked, who=called),
         answer=subjects.target.node[name],
         evidence=evidence,
-        wrong=() if stale is None else (stale,),
+        wrong=tuple(wrong) or wrong_values(request, subjects.target.node, name),
         dated=name == "time",
         aside=aside,
         required_words=(subjects.target.required_words if by is None else subjects.identifying_value(by),),
-        stale=stale,
+        stale=wrong[0] if wrong else None,
     )
 
 

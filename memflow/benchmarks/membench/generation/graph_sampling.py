@@ -57,15 +57,25 @@ def sample_graph(
     ).graph(f"u{number:04}")
 
 
+def sample_twin(
+    rng: random.Random,
+    parameters: Parameters,
+    vocabulary: Vocabulary,
+    preferences: Preferences,
+    node: Node,
+) -> Node:
+    """Return an entity that another random life may have in place of `node`."""
+    return _GraphSampler(rng, parameters, vocabulary, preferences).twin(node)
+
+
 class _Deck(Generic[T]):
     """A list from which items are drawn at random without replacement."""
 
     def __init__(self, rng: random.Random, things: Iterable[T]) -> None:
-        left = list(things)
-        self._left = rng.sample(left, len(left))
+        self._rng, self._left = rng, list(things)
 
     def take(self) -> T:
-        return self._left.pop()
+        return self._left.pop(self._rng.randrange(len(self._left)))
 
 
 @dataclass(frozen=True)
@@ -93,6 +103,8 @@ class _GraphSampler:
         self.words, self.preferences = vocabulary, preferences
         self.given = {gender: _Deck(rng, words) for gender, words in vocabulary.given.items()}
         self.family, self.tags = _Deck(rng, vocabulary.family), _Deck(rng, vocabulary.tags)
+        self.names = {"item": _Deck(rng, vocabulary.item_names), "place": _Deck(rng, vocabulary.place_names)}
+        self.reviews = _Deck(rng, vocabulary.reviews)
         self.hobbies, self.characters = _Deck(rng, vocabulary.hobbies), _Deck(rng, vocabulary.characters)
         self.taken: set[str] = set()
         self.occupations: set[str] = set()
@@ -136,6 +148,36 @@ class _GraphSampler:
         for number, thing in enumerate(rng.sample(words.places, THING_COUNT)):
             nodes.append(self._thing(f"place{number}", "place", thing))
         return Graph(user_id, tuple(nodes))
+
+    def twin(self, node: Node) -> Node:
+        """Return a random entity of the same relationship and gender, of the same event type, or of the same kind."""
+        rng, words = self.rng, self.words
+        if node.kind in ("item", "place"):
+            things = words.items if node.kind == "item" else words.places
+            return self._thing(node.entity_id, node.kind, rng.choice(things))
+        user = self._sample_user()
+        if node.kind in ("work_event", "rest_event"):
+            events = {event.type: event for event in words.work_events + words.rest_events}
+            return self._event(node.entity_id, node.kind, events[node["event_type"]], user)
+        own = self._work()
+        senior = any(node["position"] in occupation.seniors for occupation in words.occupations)
+        [relation] = [each for each in words.relatives + words.colleagues if each.name == node.relationship]
+        [gender] = [gender for gender, name in words.genders.items() if name == node["gender"]]
+        seat = rng.choice(own.occupation.seniors if senior else own.occupation.positions)
+        years, home = rng.randint(*AGES), rng.choice(words.cities).name
+        relation = relation.model_copy(update={"gender": gender})
+        return self._sample_person(
+            node.entity_id, node.kind, relation, self.family.take(), years, home, own, seat
+        )
+
+    def _sample_user(self) -> Node:
+        rng, work, gender = self.rng, self._work(), self._gender()
+        home, seat, years = (
+            rng.choice(self.words.cities).name,
+            work.occupation.positions[0],
+            rng.randint(*AGES),
+        )
+        return self._person("self", "self", "self", gender, self.family.take(), years, home, work, seat)
 
     def _work(self) -> _Job:
         """Return an unused random occupation in a big city, with a fitting education."""
@@ -224,7 +266,7 @@ class _GraphSampler:
     def _event(self, entity_id: str, kind: EntityKind, happening: EventType, user: Node) -> Node:
         rng, language = self.rng, self.words.language
         field = self.words.occupation(user["occupation"]).field
-        name = Template(rng.choice(happening.names)).substitute(tag=self.tags.take())
+        name = Template(rng.choice(self.words.event_names)).substitute(tag=self.tags.take())
         attributes = {
             "event_type": happening.type,
             "content": Template(happening.content).substitute(field=field, hobby=user["hobby"]),
@@ -255,8 +297,8 @@ class _GraphSampler:
 
     def _thing(self, entity_id: str, kind: EntityKind, thing: ThingType) -> Node:
         rng = self.rng
-        attributes = {f"{kind}_type": thing.type, "review": rng.choice(thing.reviews)}
-        return Node(entity_id, kind, rng.choice(thing.names), rng.choice(thing.relationships), attributes)
+        attributes = {f"{kind}_type": thing.type, "review": self.reviews.take()}
+        return Node(entity_id, kind, self.names[kind].take(), rng.choice(thing.relationships), attributes)
 
     def _new(self, make: Callable[[], str]) -> str:
         """Return the first value from repeated calls of `make` that this graph does not have yet."""

@@ -52,9 +52,9 @@ class PlannedSession:
 class PlannedQuestion:
     """The final question. `evidence` lists (session, message) positions in the plan.
 
-    `wrong` lists incorrect options; the simulator adds more if there are fewer than three. The wording must contain
-    `required_words`. If `dated`, the answer is the date that a relative time in the evidence refers to. If `aside`,
-    small talk precedes the question (kind `noisy`). `stale` is the answer before its correction.
+    `wrong` lists three incorrect options. The wording must contain `required_words`. If `dated`, the options are times,
+    and become the dates that they refer to in the evidence. If `aside`, small talk precedes the question (kind
+    `noisy`). `stale` is the answer before its correction.
     """
 
     question: str

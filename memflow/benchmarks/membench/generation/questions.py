@@ -1,4 +1,4 @@
-"""Generation of a planned question by the simulator: question text, small talk before the question, wrong options.
+"""Generation of a planned question by the simulator: question text, and small talk before the question.
 
 Dates are computed from the times of the evidence. A question without a valid wording has a reason.
 """
@@ -10,12 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memflow.benchmarks.membench.answers import Distractors, ToldMessage, distractors_of, told_of
+from memflow.benchmarks.membench.answers import ToldMessage, told_of
 from memflow.benchmarks.membench.generation import timeline
 from memflow.benchmarks.membench.generation.dialogues import find_missing_words
 from memflow.benchmarks.membench.generation.layout import TrajectoryLayout
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, TrajectoryPlan
 from memflow.benchmarks.membench.generation.values import resolve_time
+from memflow.benchmarks.membench.generation.vocabulary import OPTIONS
 from memflow.benchmarks.membench.turns import ChoiceQuestion
 from memflow.benchmarks.membench.wording import format_time, prompt, quote_list
 from memflow.chat.asking import Answer, ask
@@ -24,7 +25,6 @@ from memflow.errors import BadInput
 from memflow.fingerprint import seeded
 from memflow.records import Turn
 
-OPTIONS = 4
 WORD_SPACE = {"en": " ", "zh": ""}
 
 
@@ -38,14 +38,14 @@ async def word_question(
         raise BadInput(f"message {missing[0]} is missing; regenerate utterance/turns")
     rng = random.Random(seeded(seed, plan.trajectory_id, "question"))
     asked_at = timeline.sample_later_time(timeline.parse_time(said[layout.last].sent_at or ""), rng)
-    query = _resolve_date(plan, [said[message] for message in evidence], rng)
+    query = _resolve_date(plan, [said[message] for message in evidence])
     quarantined = next((turn.reason for turn in said.values() if turn.reason is not None), None)
-    made = _WordedQuestion(query.question, ())
+    made = _WordedQuestion(query.question)
     if quarantined is None:
         made = await _QuestionWriter(plan, query, simulator).made()
     reason = f"what it asks for could not be told: {quarantined}" if quarantined else made.reason
     place = rng.randrange(OPTIONS)
-    options = rng.sample(made.wrong, len(made.wrong))
+    options = rng.sample(query.wrong, len(query.wrong))
     options.insert(place, query.answer)
     return ChoiceQuestion(
         question=made.question,
@@ -59,10 +59,10 @@ async def word_question(
     )
 
 
-def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random) -> PlannedQuestion:
-    """Return the question of a plan; for a question about a date, with the date as answer and near dates as options.
+def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn]) -> PlannedQuestion:
+    """Return the question of a plan; for a question about a time, with dates as answer and options.
 
-    The date is counted from the evidence message that states the time. Raises BadInput without such a message.
+    The dates are counted from the evidence message that states the time. Raises BadInput without such a message.
     """
     query = plan.query
     if not query.dated:
@@ -72,10 +72,9 @@ def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn], rng: random.Random
         raise BadInput(
             f"no evidence of {plan.trajectory_id} states {query.answer!r}; regenerate utterance/turns"
         )
-    moment = resolve_time(query.answer, timeline.parse_time(dates[-1].sent_at or ""))
-    answer = _day(plan, moment)
-    wrong = tuple(_day(plan, near) for near in timeline.sample_nearby_times(moment, OPTIONS - 1, rng))
-    return replace(query, answer=answer, wrong=wrong)
+    sent_at = timeline.parse_time(dates[-1].sent_at or "")
+    answer, *wrong = (_day(plan, resolve_time(time, sent_at)) for time in (query.answer, *query.wrong))
+    return replace(query, answer=answer, wrong=tuple(wrong))
 
 
 def _day(plan: TrajectoryPlan, moment: datetime) -> str:
@@ -87,7 +86,6 @@ class _WordedQuestion:
     """The simulator's wording of a question."""
 
     question: str
-    wrong: Sequence[str]
     reason: str | None = None
 
 
@@ -98,13 +96,13 @@ class _QuestionWriter:
     simulator: Chat
 
     async def made(self) -> _WordedQuestion:
-        """Return the question text and the wrong options, requested concurrently from the simulator."""
-        worded, wrong, murmur = await asyncio.gather(self._worded(), self._wrong(), self._murmur())
-        reason = next((each.reason for each in (worded, wrong, murmur) if each.value is None), None)
+        """Return the question text, with small talk if planned, requested concurrently from the simulator."""
+        worded, murmur = await asyncio.gather(self._worded(), self._murmur())
+        reason = next((text.reason for text in (worded, murmur) if text.value is None), None)
         if reason is not None:
-            return _WordedQuestion(self.query.question, (), reason)
+            return _WordedQuestion(self.query.question, reason)
         before = f"{murmur.value}{WORD_SPACE[self.plan.language]}" if murmur.value else ""
-        return _WordedQuestion(f"{before}{worded.value}", wrong.value or ())
+        return _WordedQuestion(f"{before}{worded.value}")
 
     async def _worded(self) -> Answer[str]:
         query = self.query
@@ -130,30 +128,6 @@ class _QuestionWriter:
         fields = {"question": self.query.question}
         answer = await ask(self.simulator, prompt("murmur", language=self.plan.language), fields, check=fault)
         return Answer(answer.value.text if answer.value else None, answer.reason)
-
-    async def _wrong(self) -> Answer[Sequence[str]]:
-        given = self.query.wrong[: OPTIONS - 1]
-        count = OPTIONS - 1 - len(given)
-        if not count:
-            return Answer(given)
-
-        def fault(made: Distractors) -> str | None:
-            seen = {_normalize(option) for option in (self.query.answer, *given)}
-            for option in made.options:
-                if _normalize(option) in seen:
-                    return f"this option says the same as another: {option}"
-                seen.add(_normalize(option))
-            return None
-
-        narrowed = prompt("distractors", distractors_of(count), self.plan.language)
-        fields = {
-            "question": self.query.question,
-            "answer": self.query.answer,
-            "wrong": quote_list(given),
-            "count": count,
-        }
-        answer = await ask(self.simulator, narrowed, fields, check=fault)
-        return Answer((*given, *answer.value.options) if answer.value else None, answer.reason)
 
 
 def _find_answer_leak(query: PlannedQuestion, text: str) -> str | None:

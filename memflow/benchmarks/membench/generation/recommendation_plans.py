@@ -6,6 +6,7 @@ recommended at random (paper, appendix A.4). No item occurs twice.
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 from memflow.benchmarks.membench.generation.liked_items import (
     DISTRACTOR_COUNT,
@@ -26,6 +27,8 @@ from memflow.benchmarks.membench.generation.templates import fill_any, preferenc
 
 MIN_SESSION_ITEMS = 3
 """Minimum items per session, needed for three wrong lists."""
+MIN_OTHERS = 2
+"""Minimum items per session that are not recommended, in place of which wrong lists have recommended ones."""
 
 
 def plan_recommendations(request: PlanRequest) -> TrajectoryPlan:
@@ -63,7 +66,8 @@ def _session(
     messages: list[PlannedMessage] = []
     recommended: dict[str, int] = {}
     for at, item in enumerate(items):
-        if at == 1 or (at > 1 and rng.random() < request.parameters.recommended):
+        spare = len(items) + len(unheard) - len(recommended) > MIN_OTHERS
+        if at == 1 or (at > 1 and spare and rng.random() < request.parameters.recommended):
             recommended[item] = at
             told = {"entity": topic, "attribute": "recommended", "value": item}
             wanted, offered = fill_any(words.wanted, rng), fill_any(words.recommended, rng, item=item)
@@ -73,7 +77,9 @@ def _session(
     fillers = tuple(rng.randint(*request.parameters.fillers) for _ in messages)
     others = [item for item in items if item not in recommended]
     return _RecommendationSession(
-        PlannedSession(words.plural, tuple(messages), fillers=fillers), recommended, (*others, *unheard[:1])
+        PlannedSession(words.plural, tuple(messages), fillers=fillers),
+        recommended,
+        (*others, *unheard[:MIN_OTHERS]),
     )
 
 
@@ -82,33 +88,37 @@ def _planned(
 ) -> TrajectoryPlan:
     comma = preference_templates(request.language).comma
     right = [item for session in sessions for item in session.recommended]
-    wrong = sample_wrong_lists(request, right, [item for session in sessions for item in session.others])
+    swaps = [
+        (item, other) for session in sessions for item in session.recommended for other in session.others
+    ]
     query = PlannedQuestion(
         question=question,
         answer=comma.join(right),
         evidence=tuple(
             (at, message) for at, session in enumerate(sessions) for message in session.recommended.values()
         ),
-        wrong=tuple(comma.join(items) for items in wrong),
+        wrong=tuple(comma.join(items) for items in sample_wrong_lists(request, right, swaps)),
         required_words=tuple(session.session.topic for session in sessions),
     )
     return request.plan(tuple(session.session for session in sessions), query)
 
 
 def sample_wrong_lists(
-    request: PlanRequest, right: Sequence[str], others: Sequence[str]
+    request: PlanRequest, right: Sequence[str], swaps: Sequence[tuple[str, str]]
 ) -> list[tuple[str, ...]]:
-    """Return three distinct wrong lists, each with one item removed, added or replaced."""
-    places = range(len(right))
-    shorter = [(*right[:at], *right[at + 1 :]) for at in places if len(right) > 1]
-    longer = [
-        (*right[:at], item, *right[at:]) for item in others for at in [request.rng.randint(0, len(right))]
+    """Return three wrong lists, with one of two recommended items replaced, with the other, and with both.
+
+    So each of the four lists is as much like the others as any other list. A list of one item is replaced by others.
+    `swaps` are pairs of a recommended item and an item of the same topic that is not recommended.
+    """
+    mixed = request.rng.sample(swaps, len(swaps))
+    if len(right) == 1:
+        return [(other,) for _, other in mixed[:DISTRACTOR_COUNT]]
+    one, other = next(pair for pair in combinations(mixed, 2) if len({*pair[0], *pair[1]}) == 2 * len(pair))
+    return [
+        tuple(dict(replaced).get(item, item) for item in right)
+        for replaced in ((one,), (other,), (one, other))
     ]
-    swapped = [(*right[:at], item, *right[at + 1 :]) for item in others for at in places]
-    ways = [request.rng.sample(way, len(way)) for way in (shorter, longer, swapped)]
-    request.rng.shuffle(ways)
-    most = max(map(len, ways))
-    return [way[at] for at in range(most) for way in ways if at < len(way)][:DISTRACTOR_COUNT]
 
 
 PLANNERS: Mapping[str, Planner] = {

@@ -1,7 +1,7 @@
 """Scripted simulator for MemBench's prompts, without a language model.
 
 A message is the given plain sentence after a random opening. Sentences of dialogues are filled from sentence templates,
-and other texts are chosen from short lists. `scripted_options.py` generates the wrong options.
+and other texts are chosen from short lists.
 """
 
 import random
@@ -10,14 +10,12 @@ from dataclasses import dataclass
 
 from memflow.benchmarks.membench.answers import (
     LINE,
-    Distractors,
     Messages,
     Round,
     Rounds,
     ToldMessage,
     ToldRound,
 )
-from memflow.benchmarks.membench.generation.scripted_options import near_options
 from memflow.benchmarks.membench.generation.templates import (
     fact_templates,
     fill_sentence,
@@ -53,24 +51,24 @@ _ENGLISH = _Words(
         "You know, I keep coming back to it.",
         "Somehow that stays with me.",
         "It feels good to talk about it.",
-        "Well, that is how it is.",
-        "I am glad I mentioned it.",
+        "Well, that's how it is.",
+        "I'm glad I mentioned it.",
     ),
     replies=(
         "Thanks for telling me.",
         "Good to know.",
         "I see.",
-        "All right, I will remember that.",
-        "Okay, I am listening.",
+        "All right, I'll remember that.",
+        "Okay, I'm listening.",
     ),
     openings=("By the way, ", "Just so you know, ", "I forgot to mention, ", "", "", ""),
     notes=("Before I forget: ", "For the record: ", "", "", ""),
-    bare=("Sorry", "No,", "Yes,", "Besides", "Apart", "Is there", "I am"),
+    bare=("Sorry", "No,", "Yes,", "Besides", "Apart", "Is there", "I'm", "Good choice"),
     asking=("Do you remember? ", "Remind me, please. ", ""),
     murmurs=(
-        "The rain has not stopped since this morning. Well, there was something else I wanted to ask.",
+        "It hasn't stopped raining since this morning. Anyway, there was something else I wanted to ask.",
         "Lunch took forever again today. Anyway, I actually had another question.",
-        "The trains were packed, as always. But that is not what I wanted to ask about.",
+        "The trains were packed, as always. But that's not what I wanted to ask about.",
     ),
     genders={"male": ("he", "his"), "female": ("she", "her")},
 )
@@ -93,7 +91,7 @@ _CHINESE = _Words(
     ),
     openings=("对了，", "跟你说一下，", "忘了说，", "", "", ""),
     notes=("趁还没忘：", "记一笔：", "", "", ""),
-    bare=("不好意思", "除了", "不光", "我想找", "我不喜欢"),
+    bare=("不好意思", "除了", "不光", "我想找", "我不喜欢", "好啊"),
     asking=("请问，", "你还记得吗，", ""),
     murmurs=(
         "雨从早上一直下到现在。对了，其实我还有别的事想问。",
@@ -178,17 +176,6 @@ def _murmur(request: ChatRequest) -> ToldMessage:
     return ToldMessage(text=random_of(request).choice(_words(request).murmurs))
 
 
-def _distractors(request: ChatRequest) -> Distractors:
-    answer, given = request.fields["answer"], request.fields["wrong"]
-    found: list[str] = []
-    for option in near_options(answer, _words(request).language, random_of(request)):
-        if option != answer and f'"{option}"' not in given and option not in found:
-            found.append(option)
-        if len(found) == int(request.fields["count"]):
-            break
-    return Distractors(options=found)
-
-
 BY_STEM: dict[str, Handler] = {
     "dialogue": _rounds,
     "aftertalk": _rounds,
@@ -198,6 +185,5 @@ BY_STEM: dict[str, Handler] = {
     "told_alone": _told_message,
     "question": _question,
     "murmur": _murmur,
-    "distractors": _distractors,
 }
 """Handlers by the stem of the prompt."""

@@ -82,8 +82,8 @@ class FactTemplates(FrozenModel):
     mixed: MixedTemplates
     corrected: str
     """Template of a correction."""
-    both: str
-    """Option that both are equal."""
+    ahead: str
+    """Option that names the entity with more of an attribute, and the value."""
     hours: str
     people_in_figures: str
     seasons: tuple[str, ...]

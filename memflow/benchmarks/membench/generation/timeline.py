@@ -9,7 +9,6 @@ import re
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
-from memflow.benchmarks.membench.generation.values import HOURS
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.errors import BadInput
 
@@ -52,16 +51,6 @@ def sample_later_time(moment: datetime, rng: random.Random) -> datetime:
     if then.hour >= SLEEPS:
         then += timedelta(days=1)
     return then.replace(hour=WAKES) if not WAKES <= then.hour < SLEEPS else then
-
-
-def sample_nearby_times(moment: datetime, count: int, rng: random.Random) -> list[datetime]:
-    """Return other times near a time: some days before or after, or at another hour.
-
-    The day before is never returned: a reader who counts the day of the message as day 1 may regard it as right.
-    """
-    days = [moment + timedelta(days=by) for by in (-7, 7, -3, 3, -2, 2)]
-    hours = [moment.replace(hour=hour) for hour in HOURS if hour != moment.hour]
-    return rng.sample([*days, *hours], count)
 
 
 def parse_time(text: str) -> datetime:

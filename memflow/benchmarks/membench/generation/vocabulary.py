@@ -1,4 +1,7 @@
-"""Vocabulary for user graphs (names, occupations, events, items, places), one file per language."""
+"""Vocabulary for user graphs (names, occupations, events, items, places), one file per language.
+
+Names of events, items and places, and reviews, fit every type, so they do not reveal the type.
+"""
 
 from functools import cache
 from typing import Annotated, Any, Literal
@@ -9,6 +12,8 @@ from memflow.benchmarks.packaged import load_yaml
 
 MAX_PEOPLE, MAX_EVENTS, THING_COUNT = 10, 12, 4
 """Maximum numbers of people and events in a domain, and the number of items and of places."""
+OPTIONS = 4
+"""Options of a question."""
 PACKAGE = "memflow.benchmarks.membench"
 """The package with the data files, in the folder `sample`."""
 Language = Literal["en", "zh"]
@@ -67,13 +72,13 @@ class Relation(FrozenModel):
 
 
 class EventType(FrozenModel):
-    """An event type, with name patterns, contents, and units of scale and duration.
+    """An event type, with contents, and units of scale and duration.
 
-    `scale_counts` and `duration_counts` are the minimum and maximum numbers of units, between 1 and 9.
+    `scale_counts` and `duration_counts` are the minimum and maximum numbers of units, between 1 and 9, and leave enough
+    values for the options of a question.
     """
 
     type: Words
-    names: tuple[Words, ...] = Field(min_length=1)
     content: Words
     scale: Literal["ten", "hundred", "thousand"]
     duration: Literal["day", "week", "month"]
@@ -82,12 +87,10 @@ class EventType(FrozenModel):
 
 
 class ThingType(FrozenModel):
-    """A type of items or places, with relationships to the user, names and reviews."""
+    """A type of items or places, with relationships to the user."""
 
     type: Words
     relationships: tuple[Words, ...] = Field(min_length=1)
-    names: tuple[Words, ...] = Field(min_length=1)
-    reviews: tuple[Words, ...] = Field(min_length=1)
 
 
 class Vocabulary(FrozenModel):
@@ -115,6 +118,12 @@ class Vocabulary(FrozenModel):
     characters: tuple[Words, ...]
     relatives: tuple[Relation, ...]
     colleagues: tuple[Relation, ...]
+    event_names: tuple[Words, ...] = Field(min_length=1)
+    """Patterns of names of events: `$tag Project`."""
+    item_names: tuple[Words, ...]
+    place_names: tuple[Words, ...]
+    reviews: tuple[Words, ...]
+    """Reviews of items and places."""
     work_events: tuple[EventType, ...]
     rest_events: tuple[EventType, ...]
     items: tuple[ThingType, ...]
@@ -134,8 +143,8 @@ class Vocabulary(FrozenModel):
             ("colleagues", MAX_PEOPLE // 2),
             ("work_events", MAX_EVENTS - MAX_EVENTS // 2),
             ("rest_events", MAX_EVENTS // 2),
-            ("items", THING_COUNT),
-            ("places", THING_COUNT),
+            *((name, THING_COUNT + OPTIONS) for name in ("items", "places", "item_names", "place_names")),
+            ("reviews", 2 * THING_COUNT + OPTIONS),
         ):
             if len(getattr(self, what)) < wanted:
                 raise ValueError(
@@ -147,6 +156,12 @@ class Vocabulary(FrozenModel):
                 raise ValueError(
                     f"occupations: {each.name} has too few positions for the colleagues of a user; add some"
                 )
+        for event in self.work_events + self.rest_events:
+            for least, most in (event.scale_counts, event.duration_counts):
+                if most - least + 1 < OPTIONS:
+                    raise ValueError(
+                        f"events: {event.type} has less than {OPTIONS} scales or durations; add some"
+                    )
         if not any(city.big for city in self.cities):
             raise ValueError("cities: no city is marked as `big`; mark at least one")
         return self
@@ -164,7 +179,8 @@ class Vocabulary(FrozenModel):
             ("contents of events", [each.content for each in events]),
             ("types of items", [item.type for item in self.items]),
             ("types of places", [place.type for place in self.places]),
-            ("names of items and places", [name for each in self.items + self.places for name in each.names]),
+            ("names of items and places", [*self.item_names, *self.place_names]),
+            ("reviews", list(self.reviews)),
         ):
             if twice := next((each for each in names if names.count(each) > 1), None):
                 raise ValueError(f"{what}: {twice} occurs twice; remove one of the two entries")

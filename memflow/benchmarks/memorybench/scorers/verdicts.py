@@ -22,6 +22,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
 from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.benchmarks.verdicts import verdict_row
 from memflow.errors import BadInput, BadSettings
+from memflow.judges.withheld import withheld_reason
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
 from memflow.scoring.judges import JudgedValue, judge_variant, mean_of_judges, rows_of_judges
@@ -94,7 +95,12 @@ async def _computed(probe: Probe, reply: Reply | None, place: int, context: Scor
 
 async def _judged(measured: _ScoredProbe, context: ScoringContext) -> list[MetricValue]:
     values = list(measured.computed.values)
-    if measured.answered is not None:
+    judged = measured.metric.judged
+    names = [f"memorybench/{stem}" for stem in measured.metric.stems]
+    if reason := next(filter(None, (withheld_reason(context.backends.judge, name) for name in names)), None):
+        values = [mark for mark in values if mark.metric not in judged]
+        values += _missing_values([row for row in measured.rows if row[0] in judged], reason)
+    elif measured.answered is not None:
         try:
             values += await measured.metric.judge(measured.answered, context, measured.computed)
         except BadInput as wrong:

@@ -43,6 +43,11 @@ class Task:
         """True if users can copy answers to this task, because the answers are long (A.2.3)."""
         return self.format in ("SiLo", "LiLo")
 
+    @property
+    def has_corpus(self) -> bool:
+        """True if the questions are about a corpus, the paper's static knowledge."""
+        return self.prompt in ("locomo", "dialsim")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:

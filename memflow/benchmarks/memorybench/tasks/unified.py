@@ -11,8 +11,6 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks import catalog, locomo
@@ -93,6 +91,9 @@ def _rows(file: File, suffix: str) -> Iterator[RawRecord]:
     if suffix == ".jsonl":
         yield from file.lines()
         return
+    import pyarrow as pa  # noqa: PLC0415  (JSON Lines need no Arrow)
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
     try:
         if suffix == ".parquet":
             table = pq.read_table(pa.BufferReader(file.content))

@@ -20,7 +20,8 @@ def parse_literal(text: str) -> Any:
     """Return the value of a JSON text or a Python literal. Raises ValueError."""
     if len(text) > MAX_LITERAL_LENGTH:
         raise ValueError(
-            f"the text {text[:40]!r}... has {len(text):,} characters; the maximum is {MAX_LITERAL_LENGTH:,}"
+            f"the text {text[:40]!r}... has {len(text):,} characters; the maximum is "
+            f"{MAX_LITERAL_LENGTH:,}; download the file again"
         )
     try:
         return json.loads(text)
@@ -29,7 +30,9 @@ def parse_literal(text: str) -> Any:
     try:
         return ast.literal_eval(text)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as wrong:
-        raise ValueError(f"the text {text[:40]!r}... is neither JSON nor a Python literal") from wrong
+        raise ValueError(
+            f"the text {text[:40]!r}... is neither JSON nor a Python literal; download the file again"
+        ) from wrong
 
 
 _Literal = BeforeValidator(lambda value: parse_literal(value) if isinstance(value, str) else value)

@@ -1,20 +1,15 @@
-"""MemoryBench's commands: `memflow show partitions` and `times`, and `memflow export liked` and `copied`."""
+"""MemoryBench's commands: `memflow show gains` and `times`, and `memflow export liked` and `copied`."""
 
-from memflow.benchmarks.views import DOMAIN_OPTION, Export, Option, View
+from memflow.benchmarks.views import DOMAIN_OPTION, Export, View
 
 VIEWS = (
     View(
-        "partitions",
-        "Show MemoryBench's off-policy min-max and z scores by partition, a row for each memory (paper, tables 10 and "
-        "11).\n\n"
-        "Scores are means over all cases of a partition: pooled, which are relative to the assistants of the domain, "
-        "and relative to the published scores where a metric is measured as these are. The reason for a missing score "
-        "is given below the table.",
-        f"{__name__}.partitions:show_partitions",
-        (
-            Option("macro", "Weight data sets equally instead of cases.", kind=bool, default=False),
-            Option("paper", "The published scores beside them.", kind=bool, default=False),
-        ),
+        "gains",
+        "Show the scores of MemoryBench's assistants with and without feedback on the same question, by data set and "
+        "metric (paper, tables 16 and 17).\n\n"
+        "The domains are those that end in _same: a question is asked before and after its own dialogue is in memory.",
+        f"{__name__}.gains:show_gains",
+        (DOMAIN_OPTION,),
     ),
     View(
         "times",

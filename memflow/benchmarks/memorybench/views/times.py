@@ -32,7 +32,8 @@ def show_times(reader: Reader, domain: Sequence[str] | None) -> Answer:
     labels = [row.label for row in found if row.label]
     label = LABEL if LABEL in labels else next(iter(labels), None)
     scores = scores_of(reader, {(row.domain, row.assistant) for row in found})
-    return Answer({"times": [asdict(row) for row in found]}, parts, scores=scores, label=label, caveat=CAVEAT)
+    records = [asdict(row) for row in found]
+    return Answer({"times": records}, parts, records, scores=scores, label=label, caveat=CAVEAT)
 
 
 def measured_domains(reader: Reader) -> list[Domain]:

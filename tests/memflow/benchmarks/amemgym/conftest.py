@@ -57,16 +57,22 @@ def making() -> Callable[..., Made]:
     return make
 
 
+def sized(name: str = "amemgym_demo", **parameters: Any) -> Domain:
+    """Return a demo domain with fewer users and more periods than it has, which the tests count on."""
+    domain = find_domain(name)
+    sizes = {"users": 3, "periods": 4, "questions": 4, "changes_per_period": 3, "rounds_update": 2}
+    return replace(domain, parameters={**domain.parameters, **sizes, **parameters})
+
+
 @pytest.fixture(scope="session")
 def demo(package) -> Made:
-    return make(find_domain("amemgym_demo"), package)
+    return make(sized(), package)
 
 
 @pytest.fixture(scope="session")
 def demo_by_variable(package) -> Made:
     """The same users, whose state probes ask for one variable each."""
-    domain = find_domain("amemgym_demo")
-    return make(replace(domain, parameters={**domain.parameters, "state_probes": "variable"}), package)
+    return make(sized(state_probes="variable"), package)
 
 
 @pytest.fixture(scope="session")

@@ -134,6 +134,6 @@ def test_unknown_annotation_kind_or_benchmark_without_kinds_is_rejected() -> Non
     with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
         kind_of("amemgym", "beauty")
     with pytest.raises(
-        BadSettings, match=r"memorybench has no items to annotate. Choose a domain of one of: amemgym"
+        BadSettings, match=r"locomo has no items to annotate. Choose a domain of one of: amemgym"
     ):
-        kind_of("memorybench", "exposure")
+        kind_of("locomo", "exposure")

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 from amemgym_agents import failed_checks, put, run_checks, tables
+from amemgym_export import export_users
 
 from memflow.benchmarks.amemgym.checks import EXPECTED
-from memflow.benchmarks.amemgym.export import export_users
 from memflow.checks.expectations import all_expectations
 
 User = dict[str, Any]

@@ -133,16 +133,19 @@ def exposed_until(world: World, turn: Any) -> Iterator[dict[str, str]]:
 
 
 def value_of_later_period(world: World, turn: Any, chance: random.Random) -> dict[str, Any]:
-    """Let a message also state a value of a variable that changes later."""
-    held: dict[str, str] = {}
-    for state in exposed_until(world, turn):
-        held |= state
-    held |= json.loads(turn.exposes)
-    row = chance.choice(
-        [row for row in world[VARIABLES] if row.user_id == turn.episode_id and row.variable in held]
-    )
-    later = next(value for value in row.choices if value != held[row.variable])
-    return {"text": f"{turn.text} My {row.variable} is {later}.".replace("_", " ")}
+    """Let a message also state a value that a variable has not had so far."""
+    held: dict[str, set[str]] = {}
+    for state in (*exposed_until(world, turn), json.loads(turn.exposes)):
+        for name, value in state.items():
+            held.setdefault(name, set()).add(value)
+    later = [
+        (row.variable, value)
+        for row in world[VARIABLES]
+        if row.user_id == turn.episode_id
+        for value in row.choices
+        if value not in held.get(row.variable, row.choices)
+    ]
+    return {"text": f"{turn.text} My {' is '.join(chance.choice(later))}.".replace("_", " ")}
 
 
 def sent_in_period_before(world: World, turn: Any, chance: random.Random) -> dict[str, Any]:

@@ -5,12 +5,12 @@ import json
 from dataclasses import replace
 
 from amemgym_agents import failed_checks
+from amemgym_export import export_users
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.benchmarks.amemgym.checks import EXPECTED
-from memflow.benchmarks.amemgym.export import export_users
 from memflow.benchmarks.registry import find_dataset
 
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from amemgym_export import export_users
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.amemgym.benchmark import AMemGym
-from memflow.benchmarks.amemgym.export import export_users
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.protocol import with_profile
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound

@@ -145,7 +145,7 @@ def test_reader_rejects_merged_dialogues_with_invalid_message_or_period(run) -> 
         (
             "overall_results.json",
             put(["x", "y"], 1, 0, "answer_state"),
-            "two results of period 1 contain different true values of topic0_trait",
+            "two results of period 1 contain different true values of the variable topic0_trait",
         ),
         (
             "interactions/period_01.json",

@@ -1,16 +1,16 @@
 """The scripted chat: a handler for every prompt, and parsing of statements."""
 
+import json
 import re
 
 import pytest
-from hypothesis import strategies as st
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
+from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies
 from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, bilingual_prompts, prompt
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.prompts import all_prompts
-
-LEVELS = ["first_steps", "some_practice", "practice"]
+from memflow.chat.requests import ChatRequest
 
 
 def test_amemgym_declares_every_simulator_prompt_and_judge_prompt():
@@ -36,20 +36,72 @@ def test_chinese_prompt_has_same_fields_output_and_limits_as_english_prompt(stem
     assert re.search("[\u4e00-\u9fff]", chinese.sections[0][1] or chinese.sections[1][1])
 
 
-STATEMENTS = st.sampled_from(
-    [
-        "my sewing level is first steps",
-        "Cooking_level: practice",
-        "level",
-        "some practice",
-        "",
-        " sewing  level",
-    ]
-)
+def texts_by_value(vocabulary):
+    """Yield the name of each value in words, the sentences that state it, and the advice for it."""
+    for values in [*(topic["variables"] for topic in vocabulary.topics.values()), vocabulary.shared]:
+        for variable, texts_of in values.items():
+            for value, texts in texts_of.items():
+                if "told" in texts:
+                    yield in_words(value), [*texts["told"], *texts["news"]]
+                assert ("advice" in texts) == (values is not vocabulary.shared), variable
 
 
-OPTIONS = [
-    "Since your sewing level is first steps and your sewing budget is moderate, choose.",
-    "Since your sewing level is first steps and your sewing budget is generous, choose.",
-    "Since your sewing level is practice and your sewing budget is generous, choose.",
-]
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_scripted_sentences_state_exactly_their_value_and_options_state_none(language):
+    vocabulary = vocabularies()[language]
+    stating = list(texts_by_value(vocabulary))
+    values = [value for value, _ in stating]
+    assert len(set(values)) == len(values) >= 70
+    for value, sentences in stating:
+        for sentence in sentences:
+            assert [other for other in values if other in in_words(sentence)] == [value], sentence
+    questions = [topic["question"] for topic in vocabulary.topics.values()]
+    for text in (
+        *vocabulary.advice_values,
+        *vocabulary.exchanges,
+        *vocabulary.exchanges.values(),
+        *questions,
+        *(frame for frames in vocabulary.frames.values() for frame in frames),
+    ):
+        assert [value for value in values if value in in_words(text)] == [], text
+    assert len(vocabulary.advice_values) == sum(
+        len(texts) for topic in vocabulary.topics.values() for texts in topic["variables"].values()
+    )
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_scripted_replies_answer_the_question_that_was_asked(language):
+    vocabulary, suffix = vocabularies()[language], "_zh" if language == "zh" else ""
+    assert len(set(vocabulary.exchanges.values())) == len(vocabulary.exchanges) == 96
+    for topic in vocabulary.topics.values():
+        for ask, reply, follow_up, reply_to_follow_up in topic["exchanges"]:
+            fields = {
+                "query": f"[Current Time: 2020-10-01]\n{ask}",
+                "context": f"user: {ask}\nassistant: {reply}",
+            }
+            assert answer(f"amemgym/follow_up{suffix}", **fields) == follow_up
+            assert answer("amemgym/reply", message=fields["query"]) == reply
+            assert answer("amemgym/reply", message=follow_up) == reply_to_follow_up
+            later = answer(f"amemgym/follow_up{suffix}", **fields | {"context": f"user: {follow_up}"})
+            assert later in vocabulary.exchanges and later not in (ask, follow_up)
+
+
+def test_message_sets_question_apart_from_connected_statements():
+    changes = {
+        "watering_time": {"from": None, "to": "away_most_weekends"},
+        "growing_place": {"from": None, "to": "an_allotment"},
+    }
+    fields = {"changes": json.dumps(changes), "date": "2024-05-01", "profile": "a"}
+    text = answer("amemgym/utterance", **fields).text
+    worded, news = vocabularies()["en"].worded, []
+    for name, value in (("watering time", "away most weekends"), ("growing place", "an allotment")):
+        news.append([sentence for sentence in worded[name][value].news if sentence[1:] in text])
+    assert all(len(sentences) == 1 for sentences in news)
+    frames = [frame.format(told="|", ask="|").split("|") for frame in vocabularies()["en"].frames["news"]]
+    assert any(all(part in text for part in frame) for frame in frames)
+    assert " Also, " in text
+
+
+def answer(prompt_name: str, **fields: str) -> str:
+    request = ChatRequest(prompt_name, fields, ())
+    return AMemGym().handlers()[prompt_name](request)

@@ -1,6 +1,5 @@
 """The examiner of rule-based labels finds planted wrong golds of every kind, and none in dialogues read by hand."""
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,13 +18,6 @@ from memflow.resources.data.library import Library
 
 CONFIG = CoMemConfig(checkpoints=(0.25, 0.5, 0.75, 1.0), keys="rule")
 UNKNOWN = "I don't know."
-QUOTES = [
-    ("Ann", "Good  morning!"),
-    ("Bo", "The kite is red."),
-    ("Cy", "Oh - the KITE is red?"),
-    ("Ann", "Yes."),
-]
-STATES = [{"drink": "tea"}, {"place": "home"}, {"drink": "water"}, {"pet": "cat"}]
 SCENES = [
     ("scene 1", "Ann", "I can't find Pete's boat."),
     ("scene 2", "Bo", "A wooden ladder fell."),
@@ -36,12 +28,8 @@ OF_SCENE = "In season 1, episode 2, scene 2: What fell?"
 
 # Golds by hand: per question, those of checkpoints 0 to 4. The gold at checkpoint 0 is that of checkpoint 1.
 GOLDS = {
-    ("quotes", 'Who was the last to say these words: "The kite is red."?', ("Bo", "Cy", UNKNOWN)): "33122",
-    ("quotes", 'Who says: "Good morning!"?', ("Bo", "Ann", UNKNOWN)): "22222",
-    ("states", "What shall I drink there?", ("Hot tea.", "Cold water.", UNKNOWN)): "33122",
     ("scenes", OF_SCENE, ("the sea", "a wooden ladder", UNKNOWN)): "33222",
 }
-VARIANTS = ['["tea", "home"]', '["water", "home"]', "null"]
 
 
 def said(episode: str, texts: list[dict[str, Any]]) -> list[Turn]:
@@ -55,13 +43,11 @@ def said(episode: str, texts: list[dict[str, Any]]) -> list[Turn]:
 
 @pytest.fixture
 def turns() -> list[Turn]:
-    quotes = [{"speaker": speaker, "text": text} for speaker, text in QUOTES]
-    states = [{"text": "Of late it is different.", "exposes": json.dumps(state)} for state in STATES]
     scenes = [
         {"sent_at": f"season 1, episode 2, {scene}", "speaker": speaker, "text": text}
         for scene, speaker, text in SCENES
     ]
-    return [*said("quotes", quotes), *said("states", states), *said("scenes", scenes)]
+    return said("scenes", scenes)
 
 
 @pytest.fixture
@@ -74,8 +60,6 @@ def probes() -> list[Probe]:
             checkpoint=checkpoint,
             question=question,
             options=list(options),
-            variables=["drink", "place"] if episode == "states" else [],
-            variants=VARIANTS if episode == "states" else [],
             gold=gold,
         )
         for (episode, question, options), golds in GOLDS.items()
@@ -85,7 +69,7 @@ def probes() -> list[Probe]:
 
 def test_examiner_confirms_golds_labeled_by_hand(probes: list[Probe], turns: list[Turn]) -> None:
     found = examine_labels(CONFIG, probes, turns)
-    assert found == {} and found.note == "examined 20 of 20 probes; not examined: 0.0%"
+    assert found == {} and found.note == "examined 5 of 5 probes; not examined: 0.0%"
 
 
 def test_examiner_finds_every_planted_wrong_gold(probes: list[Probe], turns: list[Turn]) -> None:
@@ -99,52 +83,25 @@ def test_examiner_finds_every_planted_wrong_gold(probes: list[Probe], turns: lis
             allowed = gold == "3" and probe.probe_id in within_scene
             assert (at in examine_labels(CONFIG, world, turns)) is not allowed, (probe.probe_id, gold)
             planted += not allowed
-    assert planted == 39
+    assert planted == 9
 
 
-Plant = Callable[[list[Turn]], None]
-
-
-def edit(message_id: str, **values: Any) -> Plant:
-    def apply(turns: list[Turn]) -> None:
-        at = next(at for at, turn in enumerate(turns) if turn.message_id == message_id)
-        turns[at] = replace(turns[at], **values)
-
-    return apply
-
-
-PLANTS: dict[str, tuple[Plant, str]] = {
-    "another speaker": (edit("quotes/1", speaker="Cy"), "quotes"),
-    "words never said": (edit("quotes/0", text="Good evening!"), "quotes"),
-    "words said again": (edit("quotes/3", text="The kite is red."), "quotes"),
-    "another exposed value": (edit("states/2", exposes='{"drink": "tea"}'), "states"),
-    "a value not exposed": (edit("states/1", exposes="{}"), "states"),
-    "answer outside the scene": (edit("scenes/1", text="Something fell."), "scenes"),
-    "message after the checkpoint": (edit("states/1", checkpoint=3), "states"),
-}
-
-
-@pytest.mark.parametrize("kind", PLANTS)
-def test_examiner_finds_a_gold_that_a_message_contradicts(
-    probes: list[Probe], turns: list[Turn], kind: str
-) -> None:
-    plant, episode = PLANTS[kind]
-    plant(turns)
-    found = examine_labels(CONFIG, probes, turns)
-    assert found and {probes[at].episode_id for at in found} == {episode}
+def test_examiner_finds_an_answer_outside_its_scene(probes: list[Probe], turns: list[Turn]) -> None:
+    turns[1] = replace(turns[1], text="Something fell.")
+    assert examine_labels(CONFIG, probes, turns)
 
 
 def test_examiner_uses_only_messages_up_to_the_one_before_the_probe(
     probes: list[Probe], turns: list[Turn]
 ) -> None:
     last = next(probe for probe in probes if probe.question in next(iter(GOLDS)) and probe.checkpoint == 4)
-    early = replace(last, after="quotes/1", gold="1")
+    early = replace(last, after="scenes/0", gold="3")
     assert examine_labels(CONFIG, [early], turns) == {}
     assert examine_labels(CONFIG, [replace(early, gold="2")], turns)
 
 
-@pytest.mark.parametrize("source", ["comem_amemgym", "comem_friends", "friendsqa"])
-def test_examiner_finds_no_wrong_gold_in_published_dialogues(build: Callable[..., Any], source: str) -> None:
+def test_examiner_finds_no_wrong_gold_in_published_dialogues(build: Callable[..., Any]) -> None:
+    source = "friendsqa"
     library = Library(os.environ.get("MEMFLOW_DATA"))
     if not library.found(source):
         pytest.skip(f"set MEMFLOW_DATA to a data folder that has {source}")

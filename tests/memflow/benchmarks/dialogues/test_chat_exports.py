@@ -112,23 +112,6 @@ def test_current_branch_of_a_chatgpt_tree_is_converted_without_what_is_no_messag
     }
 
 
-def test_all_branches_are_each_message_once_or_a_dialogue_each() -> None:
-    every = convert(chatgpt(), every_branch=True)
-    assert texts(every) == [
-        "Where is Osli?",
-        "I do not know Osli.",
-        "Where is Oslo?",
-        "In Norway.",
-        "Thanks.",
-    ]
-    separate = convert(chatgpt(), every_branch=True, separate=True)
-    assert list(dict.fromkeys(row["dialogue"] for row in separate.rows)) == [
-        "1. Cities north (branch 1)",
-        "1. Cities north (branch 2)",
-    ]
-    assert texts(separate)[:2] == ["Where is Osli?", "I do not know Osli."]
-
-
 def test_text_blocks_of_claude_are_messages_and_conversations_are_in_the_order_of_time() -> None:
     found = convert(chatgpt(), claude())
     assert texts(found)[:2] == ["I like tea.", "Green tea?"]
@@ -189,13 +172,11 @@ def test_invalid_conversation_is_named_and_the_others_are_converted() -> None:
     assert "cycle" in found.faults[0] and "two messages" in found.faults[1]
 
 
-def test_cycle_in_another_branch_is_a_fault_only_where_it_is_converted() -> None:
+def test_cycle_in_another_branch_is_no_fault() -> None:
     cycle = chatgpt()
     cycle["mapping"]["old"]["parent"] = "old3"
     cycle["mapping"]["old3"] = node("old3", "old", "assistant", "Osli?")
     assert texts(convert(cycle, separate=True)) == ["Where is Oslo?", "In Norway.", "Thanks."]
-    found = convert(cycle, claude(), separate=True, every_branch=True)
-    assert found.conversations == 1 and "cycle" in found.faults[0]
 
 
 @pytest.mark.parametrize("content", [b"{", b"7", b"[]", b"[7]", b"\xff", b'{"a": 1}', b"[" * 100_000])

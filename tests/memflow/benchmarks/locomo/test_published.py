@@ -21,6 +21,8 @@ from memflow.benchmarks.locomo.results_import import import_results
 from memflow.benchmarks.locomo.turns import make_turns
 from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.metrics.overlap import bleu_1, set_f1
+from memflow.published_runs import declared_runs, read_run
+from memflow.published_runs.reader import run_files
 from memflow.records import Probe, Turn
 from memflow.resources.data.library import Library
 
@@ -165,6 +167,42 @@ def test_published_table_in_the_file_of_2026_is_recomputed_by_category(asked: li
         ]
         assert len(values) == row["total"]
         assert 100 * sum(values) / len(values) == pytest.approx(row["accuracy"], abs=1e-9)
+
+
+RUNS = {
+    run.form: run
+    for run in declared_runs()
+    if run.benchmark == "locomo" and (DATA / "published_runs" / run.folder).is_dir()
+}
+"""A declared run of each form."""
+
+
+@pytest.mark.parametrize("form", RUNS)
+def test_published_run_of_each_form_is_imported_with_the_labels_of_the_declared_run(
+    asked: list[Probe], reader, form: str
+) -> None:
+    run, folder = RUNS[form], DATA / "published_runs" / RUNS[form].folder
+    pattern = run.files[0] if "*" in run.files[0] else run_files(DATA / "published_runs", run)[0].name
+    results = import_results(reader(asked), find_domain("locomo"), folder / pattern)
+    labels = {
+        row.probe_id: row.value
+        for row in results.verdicts
+        if row.metric.startswith("j_") and row.variant == "standard" and row.value is not None
+    }
+    answers = [row for row in read_run(DATA / "published_runs", run).answers if row.category != "5"]
+    if form == "acb":  # the file states no positions
+        assert len(labels) == 1_540 and sum(labels.values()) == 1_230
+    else:
+        assert labels == {row.question_id: row.label for row in answers if row.label is not None}
+    assert not [fault for fault in results.faults if " is not that " in fault]
+    with_context = {row.question_id for row in answers if row.texts or row.messages or row.sessions}
+    recalled = {reply.probe_id: reply.recalled_sources for reply in results.replies if reply.recalled}
+    assert recalled.keys() == with_context
+    evidence = {probe.probe_id: probe.evidence for probe in asked}
+    known = [row for row in results.attributions if row.recalled is not None]
+    for row in known:
+        assert row.recalled == len({*evidence[row.probe_id]} & {*recalled[row.probe_id]})
+    assert bool(known) == any(row.messages or row.sessions for row in answers)
 
 
 def test_published_f1_values_are_equal_and_bleu_differs_for_8_answers() -> None:

@@ -1,5 +1,6 @@
-"""Import of published answers: the three forms of files, damaged files, and contradictions to the domain's probes."""
+"""Import of published answers: forms of files, damaged files, and contradictions to the domain's probes."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,18 +8,21 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.locomo.results_import import MISSING, NO_LABEL, NOT_JUDGED, import_results
+from memflow.benchmarks.locomo.results_import import NOT_JUDGED, import_results
+from memflow.benchmarks.published_results import MISSING, NO_STORE, NOT_ANSWERED
 from memflow.benchmarks.views import ImportedResults
 from memflow.errors import BadInput
+from memflow.published_runs.rows import NO_LABEL
 from memflow.records import Probe
+from memflow.scoring.catalog import find_metric
 
 Rows = dict[str, list[dict[str, Any]]]
 
 
 def mem0_2025(probes: list[Probe], right: Callable[[Probe], bool] = lambda probe: True) -> Rows:
-    """Return results in the form of Mem0's evaluation of 2025, with conversations in another order."""
+    """Return results in the form of Mem0's evaluation of 2025, with conversations in the order of completion."""
     found: Rows = {}
-    for probe in probes:
+    for probe in sorted(probes, key=lambda probe: -int(probe.episode_id[-1])):
         row = {
             "question": f"{probe.question} ",
             "answer": probe.gold,
@@ -26,7 +30,7 @@ def mem0_2025(probes: list[Probe], right: Callable[[Probe], bool] = lambda probe
             "category": probe.category,
             "llm_score": int(right(probe)),
         }
-        found.setdefault(str(2 - int(probe.episode_id[-1])), []).append(row)
+        found.setdefault(str(int(probe.episode_id[-1]) - 1), []).append(row)
     return found
 
 
@@ -105,7 +109,7 @@ def test_answers_and_labels_of_each_form_are_imported(
     other = {"j_2025", "j_2026"} - {contract}
     assert not values(results, other.pop()), "a contract under which nothing was judged has no verdicts"
     assert "secret" not in json.dumps(dict(results.settings))
-    expected = ["the results of cutoff top_20 are not imported"] if form is mem0_2026 else []
+    expected = ["the results of top_20 are not read, only those of top_200"] if form is mem0_2026 else []
     assert list(results.faults) == expected
 
 
@@ -119,17 +123,71 @@ def test_model_name_that_is_not_unicode_can_be_stored(sample, imported) -> None:
     assert "timestamp" not in results.settings
 
 
-def test_folder_with_one_json_file_is_read_and_with_several_is_rejected(
+def test_folder_has_one_run_in_one_or_several_files_or_a_pattern_names_one(
     sample, reader, tmp_path: Path
 ) -> None:
     built = sample()
-    (tmp_path / "results.json").write_text(json.dumps(mem0_2025(built.probes)), encoding="utf-8")
-    assert (
-        import_results(reader(built.probes), built.domain, tmp_path).assistant == "imported_results@unknown"
-    )
-    (tmp_path / "more.json").write_text("{}", encoding="utf-8")
-    with pytest.raises(BadInput, match="has 2 JSON files"):
-        import_results(reader(built.probes), built.domain, tmp_path)
+    content = mem0_2025(built.probes)
+    folder = tmp_path / "run"
+    folder.mkdir()
+    for number, rows in content.items():
+        (folder / f"v1.conv{number}.json.gz").write_bytes(gzip.compress(json.dumps({number: rows}).encode()))
+    (folder / "summary.json").write_text('{"accuracy": 1}', encoding="utf-8")
+    (folder / "notes.json").write_text("{", encoding="utf-8")
+    results = import_results(reader(built.probes), built.domain, folder)
+    assert results.assistant == "imported_run@unknown" and set(values(results, "j_2025").values()) == {1.0}
+    assert len(results.faults) == 1 and "notes.json" in results.faults[0]
+    (folder / "v2.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"several runs: v1\.conv0\.json and v2\.json both answer sample-1/q0"):
+        import_results(reader(built.probes), built.domain, folder)
+    results = import_results(reader(built.probes), built.domain, folder / "v1*")
+    assert results.assistant == "imported_v1@unknown" and set(values(results, "j_2025").values()) == {1.0}
+
+
+def test_labels_of_another_contract_are_a_metric_of_their_own(sample, imported) -> None:
+    probes = sample().probes
+    rows = [
+        {
+            "conversation_id": probe.episode_id,
+            "question": probe.question,
+            "category": int(probe.category),
+            "expected_answer": probe.gold,
+            "ai_response": "no",
+            "evaluation": {"is_correct": probe is probes[0]},
+        }
+        for probe in probes
+    ]
+    results = imported({"responses": rows})
+    labels = values(results, "j_recorded[backboard_gpt_4_1]")
+    assert len(labels) == len(probes) and sum(labels.values()) == 1.0
+    assert find_metric("j_recorded[backboard_gpt_4_1]").name == "j_recorded"
+    assert not values(results, "j_2025") and results.attributions == ()
+
+
+def test_retrieved_ids_become_recall_and_evidence_recall_without_answers(sample, imported) -> None:
+    probe = next(probe for probe in sample().probes if len(probe.evidence) > 1)
+    first, *_ = [name.partition("/")[2] for name in probe.evidence]
+    row = {
+        "sample_id": probe.episode_id,
+        "question_id": f"{probe.episode_id}:{probe.probe_id.rpartition('/q')[2]}",
+        "question": probe.question,
+        "category": {"1": "multi-hop", "2": "temporal", "3": "open-domain", "4": "single-hop"}[
+            probe.category
+        ],
+        "retrieved_turn_ids": ["D99:1", first],
+        "retrieved_session_ids": ["99", first[1:].partition(":")[0]],
+        "search_s": 0.5,
+    }
+    results = imported([row])
+    reply = next(reply for reply in results.replies if reply.probe_id == probe.probe_id)
+    assert (reply.reason, reply.recalled, reply.own_s) == (NOT_ANSWERED, ["D99:1", first], 0.5)
+    assert reply.recalled_sources == [f"{probe.episode_id}/D99:1", probe.evidence[0]]
+    (counted,) = [part for part in results.attributions if part.recalled is not None]
+    assert (counted.recalled, counted.evidence, counted.entries) == (1, len(probe.evidence), 2)
+    assert (counted.relevant, counted.loss, counted.reason) == (1, None, NO_STORE)
+    sessions = imported([{key: value for key, value in row.items() if key != "retrieved_turn_ids"}])
+    reply = next(reply for reply in sessions.replies if reply.probe_id == probe.probe_id)
+    assert reply.recalled[0] == "session 99" and probe.evidence[0] in reply.recalled_sources
 
 
 def test_nth_answer_to_a_repeated_question_belongs_to_its_nth_probe(
@@ -153,7 +211,7 @@ def test_answers_of_2026_are_in_the_order_of_their_question_numbers(sample, tmp_
     built = sample(repeat, tmp_path)
     content = mem0_2026(built.probes)  # in reverse order
     numbered = {row["question_id"]: row["cutoff_results"]["top_200"] for row in content["evaluations"]}
-    numbered["conv1_q3"]["judgment"] = "WRONG"
+    numbered["conv0_q3"]["judgment"] = "WRONG"
     path = tmp_path / "reversed.json"
     path.write_text(json.dumps(content), encoding="utf-8")
     labels = values(import_results(reader(built.probes), built.domain, path), "j_2026")
@@ -175,7 +233,7 @@ def test_answers_that_were_not_judged_have_no_label_in_any_variant(
 
 def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imported) -> None:
     content = mem0_2025(sample().probes)
-    rows = content["1"]  # of sample-1
+    rows = content["0"]  # of sample-1
     rows[0]["answer"] = "Rex"
     rows[1]["category"] = "4"
     rows[2]["llm_score"] = None
@@ -184,18 +242,19 @@ def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imp
     del rows[6]["response"]
     rows[7] = None
     rows[3]["question"] = "Who is this?"
-    content["7"] = content["x"] = {}
+    content["7"], content["x"] = [dict(rows[2])], [dict(rows[2])]
     results = imported(content)
     reasons = {reply.probe_id: reply.reason for reply in results.replies if reply.reason}
     assert reasons == {
         "sample-1/q0": "the gold answer of the recorded question is not that of the probe",
-        "sample-1/q1": "the category of the recorded question is not that of the probe",
+        "sample-1/q1": MISSING,
         "sample-1/q3": MISSING,
-        "sample-1/q6": MISSING,
         "sample-1/q7": MISSING,
     }
     labels = values(results, "j_2025")
     assert {name for name, value in labels.items() if value is None} == {*reasons, "sample-1/q2"}
+    assert labels["sample-1/q6"] == 1.0, "a label without its answer is a label"
+    assert values(results, "set_f1")["sample-1/q6"] is None
     unlabeled = next(
         row for row in results.verdicts if (row.probe_id, row.metric) == ("sample-1/q2", "j_2025")
     )
@@ -203,11 +262,15 @@ def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imp
     as_wrong = values(results, "j_2025", "unlabeled_as_wrong")
     assert as_wrong["sample-1/q2"] == 0.0 and as_wrong["sample-1/q0"] is None
     faults = "\n".join(results.faults)
-    assert "conversation 1, answer 6: the field 'response' is missing" in faults
-    assert "conversation 1, answer 7: the answer is not an object" in faults
-    assert '"Who is this?" is no question of locomo_demo' in faults
-    assert "the recorded F1 is not that of the answer" in faults
-    assert [f"{key}: not a list of answers of a conversation" in faults for key in "7x"] == [True] * 2
+    for fault in (
+        "row 0 1: category 4 is not that of sample-1/q1",
+        "row 0 3: the question is not that of sample-1/q3",
+        "row 0 5: the recorded F1 is not that of the answer",
+        "row 0 7: not an object",
+        "row 7 0: the conversation '7' is unknown",
+        "row x 0: the conversation 'x' is unknown",
+    ):
+        assert fault in faults
     assert len(results.faults) == 6
 
 
@@ -218,20 +281,16 @@ DAMAGED: dict[str, tuple[Any, str]] = {
     "a list": ([], "none of the known forms"),
     "no object": ("3", "none of the known forms"),
     "no answers": ({"1": []}, "none of the known forms"),
-    "no evaluations": ({"evaluations": []}, "no valid answer"),
-    "evaluations of wrong types": ({"evaluations": [3, {"question_id": None}]}, "no valid answer"),
-    "cutoffs of a wrong type": (
-        {"evaluations": [{"question_id": "conv0_q0", "cutoff_results": ["top_1"]}]},
-        "no valid answer",
-    ),
-    "answers of wrong types": ({"1": [{"response": 3}, {"response": ["x"]}]}, "no valid answer"),
+    "no evaluations": ({"evaluations": []}, "results.labels.json is an object with the keys 'evaluations'"),
+    "evaluations of wrong types": ({"evaluations": [3, {"question_id": None}]}, "none of the known forms"),
+    "answers of wrong types": ({"0": [{"response": {}, "answer": 3}]}, "rows have no answer, label or context"),
     "grades as text": (
-        {"0": [{"question": "q", "answer": "a", "golden_answer": "g", "grade": "true", "category": 4}]},
-        "no valid answer. The first fault: conversation 0, answer 0: at grade",
+        {"0": [{"question": "q", "answer": "a", "golden_answer": "g", "grade": "?", "category": 4}]},
+        "row 0 0: the question is not that of sample-1/q0",
     ),
     "label out of range": (
         {"0": [{"question": "q", "answer": "a", "response": "r", "category": "4", "llm_score": 7}]},
-        "at label: Input should be less than or equal to 1",
+        "row 0 0: the label 7 is not between 0 and 1",
     ),
     "half of a surrogate pair": (
         '{"0": [{"question": "q", "answer": "a", "response": "\\ud800", "category": "4", "llm_score": 1}]}',

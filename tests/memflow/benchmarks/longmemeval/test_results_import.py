@@ -10,11 +10,13 @@ from longmemeval_rows import domain, instance, lines, results, rows
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.datasets import S
-from memflow.benchmarks.longmemeval.recorded_answers import read_labels
-from memflow.benchmarks.longmemeval.results_import import MISSING, import_results
+from memflow.benchmarks.longmemeval.results_import import import_results
 from memflow.benchmarks.longmemeval.scoring import make_scores
 from memflow.benchmarks.longmemeval.types import PUBLISHED_COUNTS, TYPES
+from memflow.benchmarks.published_results import MISSING
 from memflow.errors import BadInput
+from memflow.published_runs import declared_runs, read_run
+from memflow.published_runs.reader import run_files
 from memflow.records import Probe, Record
 
 Read = Callable[[Any], list[Record]]
@@ -27,7 +29,7 @@ class Lake:
         self.probes = probes
 
     def facts(self, table: str, partition: str) -> object | None:
-        return self.probes or None
+        return (self.probes or None) if table == "question.probes" else None
 
     def rows(self, table: str, partition: str) -> list[Any]:
         return self.probes
@@ -48,16 +50,17 @@ def log(tmp_path: Path) -> Path:
 async def test_labels_become_verdicts_and_missing_ones_a_reason(read: Read, log: Path) -> None:
     _, probes = await rows(domain(), read([instance("a"), instance("b")]))
     found = import_results(Lake(probes), domain(), log)  # type: ignore[arg-type]
-    assert found.assistant == "imported_my_run@recorded"
+    assert found.assistant == "imported_My-run@unknown"
     assert [(reply.text, reply.reason) for reply in found.replies] == [("It is.", None), (None, MISSING)]
     assert [(row.value, row.reason) for row in found.verdicts] == [(1.0, None), (None, MISSING)]
-    assert found.settings == {"judges": {"gpt-4o": 2}} and "judged by gpt-4o" in found.source
-    assert list(found.faults) == ["labels of 1 questions that are not in longmemeval_oracle"]
+    assert found.settings == {"form": "label_log", "contract": "official", "judges": {"gpt-4o": 1}}
+    assert "judged by gpt-4o" in found.source
+    assert list(found.faults) == ["1 answers to other questions than the 2 of the domain"]
 
 
 async def test_log_of_another_domain_and_domain_without_probes_are_rejected(read: Read, log: Path) -> None:
     _, probes = await rows(domain(), read([instance("b")]))
-    with pytest.raises(BadInput, match="none of its 2 questions"):
+    with pytest.raises(BadInput, match="no answer to a question of longmemeval_oracle"):
         import_results(Lake(probes), domain(), log)  # type: ignore[arg-type]
     with pytest.raises(BadInput, match="the lake has no probes"):
         import_results(Lake([]), domain(), log)  # type: ignore[arg-type]
@@ -97,7 +100,7 @@ def published_probes(data: Path) -> list[Probe]:
 def test_published_log_has_its_published_averages(data: Path, file: str, right: int, judge: str) -> None:
     probes, of_s = published_probes(data), Domain("longmemeval_s", "longmemeval", (S.name,), "")
     imported = import_results(Lake(probes), of_s, data / file)  # type: ignore[arg-type]
-    assert imported.settings == {"judges": {judge: 500}} and list(imported.faults) == []
+    assert imported.settings["judges"] == {judge: 500} and list(imported.faults) == []
     scores = {
         (score.metric, score.slice): score
         for score in make_scores(of_s, results(probes, imported.verdicts, of_s.name))
@@ -109,30 +112,47 @@ def test_published_log_has_its_published_averages(data: Path, file: str, right: 
         assert scores["task_averaged_accuracy", "all"].value == pytest.approx(0.654, abs=5e-4)
 
 
-def test_invalid_lines_are_reported_and_others_count(tmp_path: Path) -> None:
-    good = {
-        "question_id": "a",
-        "autoeval_label": {"model": "m", "label": True},
-    }
-    rest = [{**good, "question_id": "b", "autoeval_label": {"label": "yes"}}, {**good}, {"question_id": "c"}]
+LONGMEMEVAL_RUNS = {
+    run.form: run for run in declared_runs() if run.benchmark == "longmemeval" and run.selection == "whole"
+}
+
+
+@pytest.mark.parametrize("form", LONGMEMEVAL_RUNS)
+def test_published_run_of_each_form_is_imported(data: Path, form: str) -> None:
+    run, root = LONGMEMEVAL_RUNS[form], data.parent / "published_runs"
+    if not root.is_dir():
+        pytest.skip("needs published_runs in MEMFLOW_DATA")
+    probes, of_s = published_probes(data), Domain("longmemeval_s", "longmemeval", (S.name,), "")
+    imported = import_results(Lake(probes), of_s, run_files(root, run)[0])  # type: ignore[arg-type]
+    labels = {row.probe_id: row.value for row in imported.verdicts}
+    assert labels == {answer.question_id: answer.label for answer in read_run(root, run).answers}
+    assert len(imported.replies) == 500
+    assert not [fault for fault in imported.faults if " is not that " in fault]
+
+
+async def test_invalid_lines_are_reported_and_others_count(read: Read, tmp_path: Path) -> None:
+    good = {"question_id": "a", "autoeval_label": {"model": "m", "label": True}}
+    rest = [{**good, "question_id": "b", "autoeval_label": {"label": 7}}, {**good}, {"question_id": "c"}]
     path = tmp_path / "log.jsonl"
-    path.write_text("\n".join([*map(json.dumps, [good, *rest]), "{", ""]))
-    replies, problems = read_labels(path)
-    assert [(reply.question_id, reply.autoeval_label.label) for reply in replies] == [("a", True)]
-    assert [problem.partition(":")[0] for problem in problems] == ["line 2", "line 3", "line 4", "line 5"]
+    path.write_text("\n".join([*map(json.dumps, [good, *rest]), "{", ""]), encoding="utf-8-sig")
+    _, probes = await rows(domain(), read([instance(name) for name in "abc"]))
+    imported = import_results(Lake(probes), domain(), path)  # type: ignore[arg-type]
+    assert [row.value for row in imported.verdicts] == [1.0, None, None]
+    assert [fault.partition(":")[0] for fault in imported.faults[:2]] == [
+        "log.jsonl, line 5",
+        "log.jsonl, row 1",
+    ]
+    assert imported.faults[2:] == [
+        "1 rows repeat a question; the first row with an answer is used. Ignored: log.jsonl, row 2",
+        "1 rows have no answer, label or context, such as log.jsonl, row 3",
+    ]
 
 
-def test_file_without_labels_is_rejected(tmp_path: Path) -> None:
+async def test_file_without_labels_is_rejected(read: Read, tmp_path: Path) -> None:
+    _, probes = await rows(domain(), read([instance("a")]))
     path = tmp_path / "log.jsonl"
     path.write_text("{}\n")
-    with pytest.raises(BadInput, match="no line is a label"):
-        read_labels(path)
-    with pytest.raises(BadInput, match="cannot be read"):
-        read_labels(tmp_path / "missing")
-
-
-def test_byte_order_mark_of_a_log_is_ignored(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    path.write_text('{"question_id": "a", "autoeval_label": {"label": true}}', encoding="utf-8-sig")
-    replies, problems = read_labels(path)
-    assert len(replies) == 1 and not problems
+    with pytest.raises(BadInput, match="none of the known forms"):
+        import_results(Lake(probes), domain(), path)  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="cannot read"):
+        import_results(Lake(probes), domain(), tmp_path / "missing")  # type: ignore[arg-type]

@@ -1,35 +1,25 @@
-"""Published values of the paper: all are present, and arithmetic proves the listed errors."""
+"""Published values of the paper: tables that repeat others are equal to them, and the errors are noted."""
 
-from memflow.benchmarks.membench.kinds import COLUMNS, LEVELS, SCENES
-from memflow.benchmarks.membench.paper import doubts, published
-
-VALUES = published()
+from memflow.papers.files import find_table
 
 
-def accuracies(table, mechanism=None):
-    return [
-        one
-        for one in VALUES
-        if (one.table, one.measure) == (table, "accuracy") and mechanism in (None, one.mechanism)
+def cells(table):
+    return {(cell.row, cell.column): cell.published for row in find_table(table).cells for cell in row}
+
+
+def test_table_4_repeats_the_preferences_of_table_10() -> None:
+    levels, kinds = cells("membench:table4"), cells("membench:table10")
+    for scene, column in (("PS", "PS accuracy 10k"), ("OS", "OS accuracy 1k")):
+        of_level = {row: value.value for (row, name), value in levels.items() if name == column}
+        assert of_level == {
+            row: value.value for (row, name), value in kinds.items() if name == f"{scene} preference"
+        }
+
+
+def test_the_accuracies_of_retrieval_memory_in_table_3_are_noted_as_those_of_table_4() -> None:
+    factual, reflective = cells("membench:table3"), cells("membench:table4")
+    copied = [
+        ("RetrievalMemory", name) for name in ("PS accuracy 10k", "PS accuracy 100k", "OS accuracy 100k")
     ]
-
-
-def test_published_values_include_every_cell_of_six_membench_tables() -> None:
-    count = {table: sum(one.table == table for one in VALUES) for table in (3, 4, 5, 10, 11, 12)}
-    # By mechanism: 8 columns, and 4 figures of recall; 8; 8 for 4 mechanisms and 3 models; 4; 8; 6.
-    assert count == {3: 7 * 8 + 4, 4: 7 * 8, 5: 8 * 4 * 3, 10: 7 * 4, 11: 7 * 8, 12: 7 * 6}
-    for one in VALUES:
-        assert one.level in LEVELS and one.scene in SCENES and (one.kind is None or one.kind in COLUMNS)
-        assert one.doubt is None or one.doubt in doubts()
-        assert one.value == "<0.001" or one.value > 0
-
-
-def test_published_tables_4_and_5_repeat_values_of_tables_10_and_3() -> None:
-    preference_values = {(one.scene, one.mechanism): one.value for one in accuracies(4) if one.subset == 1}
-    assert preference_values == {
-        (one.scene, one.mechanism): one.value for one in accuracies(10) if one.kind == "preference"
-    }
-    question_counts = {(one.level, one.scene): one.questions for one in accuracies(5)}
-    assert question_counts == {
-        (one.level, one.scene): one.questions for one in accuracies(3) + accuracies(4) if one.subset == 1
-    }
+    assert [factual[key].value for key in copied] == [reflective[key].value for key in copied]
+    assert all(factual[key].note.startswith("D1: ") for key in copied)

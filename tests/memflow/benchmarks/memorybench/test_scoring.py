@@ -2,9 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import factories
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,6 +17,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE
 from memflow.benchmarks.memorybench.scoring import make_scores, population
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.benchmarks.paper_values import read_values
 from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.records import Score, Verdict
 from memflow.scoring.groups import groups_of
@@ -125,7 +128,20 @@ def test_published_judge_with_prompts_of_memflow_has_reason_instead_of_min_max_s
     assert "these are memflow's: memorybench/merge_judgment; replace them" in refused.reason
 
 
-PARTITIONS = ("open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo")
+CELLS = yaml.safe_load(Path(__file__).with_name("published_partitions.yaml").read_text(encoding="utf-8"))
+"""The published min-max and z scores of partitions, by scale and system."""
+PARTITIONS = tuple(CELLS)
+
+
+def averages(partition: str) -> dict[str, dict[str, float]]:
+    """Return the published averages, and the number of cases, by data set and system."""
+    found: dict[str, dict[str, float]] = {}
+    for value in read_values("memflow.benchmarks.memorybench"):
+        place, _, dataset = value.slice.partition("/dataset:")
+        if place == partition:
+            name = value.metric if value.metric == "cases" else value.system
+            found.setdefault(dataset, {})[name] = float(value.value)
+    return found
 
 
 @pytest.mark.usefixtures("replaced_prompts")
@@ -135,20 +151,20 @@ def test_verdicts_equal_to_the_published_averages_give_the_published_partition_s
 ) -> None:
     """Every case of a data set has the average of a published system, in the published variant."""
     parameters = {"partition": partition, "variants": ["published_code"], "published_judge": True}
-    domain, averages = replace(LEGAL, parameters=parameters), paper.published_scores().averages[partition]
-    measured = paper.reference().measurements
-    macros = {(cell.place, cell.system): cell for cell in paper.recomputed_cells(macro=True)}
-    for cell in [each for each in paper.recomputed_cells() if each.place == partition]:
-        at = averages.systems.index(cell.system)
+    domain, measured = replace(LEGAL, parameters=parameters), paper.reference().measurements
+    published = CELLS[partition]
+    for system in published["min_max"]:
         rows = [
-            verdict(name, each.values[at], case, variant=measured[name].variant)
-            for name, each in averages.datasets.items()
-            for case in range(each.cases)
+            verdict(name, of_dataset[system], case, variant=measured[name].variant)
+            for name, of_dataset in averages(partition).items()
+            for case in range(int(of_dataset["cases"]))
         ]
-        found, macro = scores(rows, domain=domain), macros[partition, cell.system]
+        found = scores(rows, domain=domain)
         for metric in ("min_max", "z_score"):
-            assert found[metric, "standard", "all"].value == pytest.approx(getattr(cell, metric))
-            assert found[metric, "standard", "macro"].value == pytest.approx(getattr(macro, metric))
+            expected = published[metric][system]
+            assert found[metric, "standard", "all"].value == pytest.approx(expected, abs=1e-5)
+        expected = published["min_max_macro"][system]
+        assert found["min_max", "standard", "macro"].value == pytest.approx(expected, abs=1e-5)
 
 
 VARIANTS = ("standard", "published_code", "without_bertscore")
@@ -196,7 +212,10 @@ def test_missing_values_lower_coverage_but_not_the_min_max_mean() -> None:
 
 def test_null_min_max_score_names_data_set_without_published_scores() -> None:
     score = scores([*LEXEVAL, verdict("nfcats", 3.0, 0)], domain=PUBLISHED)["min_max", "standard", "all"]
-    assert score.value is None and score.reason == "nfcats: there are no reference scores of the data set"
+    assert (
+        score.value is None
+        and score.reason == "nfcats: there are no published scores of this data set; use the variant `pooled`"
+    )
 
 
 def test_slice_all_of_scores_contains_last_checkpoint_only() -> None:
@@ -219,3 +238,22 @@ def test_pooled_score_without_bertscore_is_substituted_in_separate_variant() -> 
     assert found["min_max", "substituted", "all"].value == pytest.approx((0 + 1 + 0 + 1) / 4)
     assert found["integrated", "without_bertscore", "all"].value == 5.5
     assert not [key for key in scores(ROWS) if key[1] == "substituted"]
+
+
+def test_slice_without_corpora_leaves_out_the_data_sets_with_a_corpus() -> None:
+    """Table 18's column Open* (A.3.5)."""
+    domain = Domain("legal", "memorybench", (), "", {"partition": "open"})
+    corpora = [verdict("locomo", 1.0, 0), verdict("dialsim_friends", 1.0, 0)]
+    other = [verdict("nfcats", value, at) for at, value in enumerate((1.0, 5.0, 4.0))]
+    found = scores([*corpora, *other], domain=domain)
+    alone = scores(other, domain=domain)
+    assert ("min_max", "pooled", "without corpora") not in alone
+    for metric in ("min_max", "z_score"):
+        assert found[metric, "pooled", "without corpora"].value == alone[metric, "pooled", "all"].value
+        assert found[metric, "pooled", "without corpora"].n == 3
+    # On the published scale, only the reasons of its own data sets keep it from having a value.
+    refused = found["min_max", "standard", "without corpora"]
+    assert refused.value is None
+    assert refused.reason == alone["min_max", "standard", "all"].reason
+    assert "dialsim_friends" in (found["min_max", "standard", "all"].reason or "")
+    assert found["min_max", "standard", "dataset locomo"].value is not None

@@ -24,7 +24,7 @@ ASKER = 3
 
 
 class PublishedQuestion(BaseModel):
-    """A question of the pickle, in neutral wording (`default`) and in the wording of each asker."""
+    """A question of DialSim's pickle file, in neutral wording (`default`) and in the wording of each asker."""
 
     questions: dict[str, str]
     options: tuple[Said, ...] = Field((), max_length=10)

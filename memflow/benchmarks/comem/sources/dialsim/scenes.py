@@ -1,6 +1,6 @@
 """Conversion of DialSim's files to records, one per scene, and of records to a show's scenes with seasons.
 
-The pickle states the seasons. For a script, seasons.py infers them from the dates.
+The pickle states the seasons. dates.py reads the dates.
 """
 
 import json
@@ -13,18 +13,18 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from memflow.benchmarks.comem.sources.dialsim.dates import days
 from memflow.benchmarks.comem.sources.dialsim.published_questions import CANNOT, PublishedQuestion
-from memflow.benchmarks.comem.sources.dialsim.seasons import days, seasons
 from memflow.benchmarks.published_file import File, valid_records
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
-from memflow.benchmarks.tv_scripts import Text, Utterance, entries, pickled, sessions, utterances
+from memflow.benchmarks.tv_scripts import Text, Utterance, entries, pickled, utterances
 from memflow.records import Record
 
-PICKLE, SCRIPT = "*_dialsim.pickle", "dialsim_corpus_*.txt"
-"""File name patterns; `*` is the show."""
+PICKLE = "*_dialsim.pickle"
+"""The pattern of file names; `*` is the show."""
 CREDITS = ("Teleplay:", "Story:")
 """Marks of lines that nobody says."""
-_SHOW = re.compile(r"dialsim_corpus_(?P<script>.+)\.txt|(?P<pickle>.+)_dialsim\.pickle")
+_SHOW = re.compile(r"(?P<show>.+)_dialsim\.pickle")
 _EPISODE = re.compile(r"S(?P<season>\d+)E(?P<episode>\d+)\b.*", re.DOTALL)
 
 
@@ -52,7 +52,7 @@ class DialSimScene:
 
 def read(file: File) -> list[RawRecord]:
     """Return one record per scene. An invalid question is quarantined without its scene. Raises BadInput."""
-    found = list(sessions(file) if file.source.endswith(".txt") else _pickled(file))
+    found = list(_pickled(file))
     if not found:
         raise file.bad("the DialSim file contains no scenes")
     return found
@@ -106,25 +106,12 @@ def show_of(records: Sequence[Record]) -> str:
     found = _SHOW.fullmatch(PurePosixPath(records[0].source).name)
     if found is None:
         raise ValueError(f"the file name of {records[0].source} contains no name of a show; rename it")
-    return found["script"] or found["pickle"]
+    return found["show"]
 
 
 def scenes(records: Sequence[Record]) -> list[DialSimScene]:
     """Return a show's scenes in broadcast order."""
     contents = [json.loads(record.content) for record in valid_records(records)]
-    if "episode" not in contents[0]:
-        told = seasons([content["date"] for content in contents])
-        return [
-            DialSimScene(
-                season,
-                content["session"],
-                f"session{content['session']}",
-                content["date"],
-                _said(content),
-                {},
-            )
-            for season, content in zip(told, contents, strict=True)
-        ]
     ordered = sorted(contents, key=lambda content: (*_numbers(content["episode"]), content["scene"]))
     return [
         DialSimScene(

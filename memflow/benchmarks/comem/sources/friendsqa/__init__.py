@@ -71,7 +71,7 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
         scene = FriendsQAScene.model_validate(json.loads(record.content))
         seasons[record.dataset, scene.at[0]].append(scene)
     return [
-        _SeasonBuilder(domain, sorted(scenes, key=lambda scene: scene.at), config).context(dataset, number)
+        _SeasonBuilder(domain, sorted(scenes, key=lambda scene: scene.at)).context(dataset, number)
         for (dataset, number), scenes in sorted(seasons.items())
     ]
 
@@ -118,8 +118,8 @@ class _CandidateQuestion:
 
 
 class _SeasonBuilder:
-    def __init__(self, domain: Domain, scenes: Sequence[FriendsQAScene], config: CoMemConfig) -> None:
-        self.domain, self.scenes, self.parameters = domain, scenes, config
+    def __init__(self, domain: Domain, scenes: Sequence[FriendsQAScene]) -> None:
+        self.domain, self.scenes = domain, scenes
         self.people = SeasonSpeakers(scenes)
         self.first: dict[str, int] = {}
         """The number of messages before each scene."""
@@ -142,22 +142,8 @@ class _SeasonBuilder:
         return Context(f"season_{number}", dataset, tuple(lines), tuple(self._questions()))
 
     def _questions(self) -> Iterator[ContextQuestion]:
-        """Yield the questions in order, with at most `most_questions` valid questions, sampled by seed.
-
-        Questions with a `dropped` reason are always included and do not count toward the limit.
-        """
-        asked = [
-            self._choice(each)
-            for each in self.posed
-            if self.parameters.paraphrases or not each.question.id.endswith(PARAPHRASED)
-        ]
-        most = self.parameters.most_questions
-        sound = [each.question_id for each in asked if each.dropped is None]
-        if most and len(sound) > most:
-            draw = random.Random(seeded(self.domain.seed, self.scenes[0].at[0], "questions"))
-            sound = draw.sample(sound, most)
-        kept = frozenset(sound)
-        yield from (each for each in asked if each.dropped is not None or each.question_id in kept)
+        """Yield the questions in order, without paraphrased ones."""
+        yield from (self._choice(each) for each in self.posed if not each.question.id.endswith(PARAPHRASED))
         for scene in self.scenes:
             for number, fault in enumerate(scene.invalid_questions):
                 yield ContextQuestion(f"{scene.title}_invalid{number}", "", (), reason=fault)
@@ -191,16 +177,4 @@ class _SeasonBuilder:
 
     def _worded(self, scene: FriendsQAScene, question: SceneQuestion) -> str:
         """Return the question with its scene, as in `In season 1, episode 23, scene 6: Who opens the door?`"""
-        told = []
-        if self.parameters.scene != "speakers":
-            told.append(f"In {scene.place}")
-        if self.parameters.scene != "place":
-            names = scene.speakers
-            told.append(
-                f"{'with' if told else 'In the scene with'} {_listed(names) or 'nobody who is named'}"
-            )
-        return f"{', '.join(told)}: {detokenize(question.question).text}"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
+        return f"In {scene.place}: {detokenize(question.question).text}"

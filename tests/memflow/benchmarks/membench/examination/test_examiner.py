@@ -70,14 +70,6 @@ def test_examiner_finds_no_wrong_gold_in_generated_users_and_reads_every_scripte
     assert outcomes(generated.probes, generated.turns) == {"right": len(generated.probes)}
 
 
-@pytest.mark.pipeline
-@everywhere
-def test_examiner_finds_no_wrong_gold_in_8_generated_users(scene, language):
-    generated = made(scene, language, 8)
-    assert len(generated.probes) == {"participation": 200, "observation": 256}[scene]
-    assert outcomes(generated.probes, generated.turns) == {"right": len(generated.probes)}
-
-
 @everywhere
 def test_examiner_finds_each_other_option_planted_as_gold_of_every_kind(scene, language):
     generated = made(scene, language)
@@ -146,7 +138,7 @@ def days_between(earlier: Turn, later: Turn) -> int:
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_examiner_finds_relative_date_counted_from_the_wrong_evidence_message(language):
     found = [each for each in dated(language) if days_between(each[1], each[2]) > 0]
-    assert len(found) >= 5
+    assert len(found) >= 3
     turns = made(
         "observation", language, 40, kinds=("conditional", "noisy", "post_processing"), scenarios=("events",)
     ).turns
@@ -205,5 +197,59 @@ def test_examiner_reads_free_wordings_of_facts():
         evidence=[turns[0].message_id],
     )
     text = "Can you believe that my niece Ada Finch, of all people, is already 28 years old? Time flies."
-    reworded = [replace(turns[0], text=text), *turns[2:]]
-    assert examine([asked], reworded) == [Examination("right")]
+    others = [turn for turn in turns[2:] if "years old" not in turn.text]
+    assert examine([asked], [replace(turns[0], text=text), *others]) == [Examination("right")]
+
+
+PROJECTIONS = [
+    "Next year my niece will be 29 years old.",
+    "In two years, my niece is 30 years old.",
+    "Soon my niece turns 29 years old.",
+    "My niece is going to be 29 years old in May.",
+    "Last year my niece was 27 years old, of course.",
+    "My niece was only 12 years old when she was at school, you know, and I saw her 10 years ago.",
+    "Believe it or not, on her next birthday my niece will already be 29 years old.",
+]
+
+
+def asked_age(language: str, text: str) -> str:
+    """Return the outcome of a question about the age 28, after a message with the age and one with `text`."""
+    generated = made("participation", language)
+    probe = next(each for each in generated.probes if kind_of(each) == ("simple", "roles"))
+    turn = next(each for each in generated.turns if each.episode_id == probe.episode_id)
+    stated, question, unit = {
+        "en": ("My niece is 28 years old.", "How old is my niece?", " years old"),
+        "zh": ("我表妹今年28岁。", "我表妹今年多大？", "岁"),
+    }[language]
+    options = [f"{years}{unit}" for years in (31, 28, 29, 30)]
+    asked = replace(
+        probe, question=question, options=options, gold="2", revealed=options[1], evidence=[turn.message_id]
+    )
+    later = replace(turn, message_id=turn.message_id.replace("u", "v"), text=text, position=turn.position + 1)
+    [found] = examine([asked], [replace(turn, text=stated), later])
+    return found.outcome
+
+
+@pytest.mark.parametrize("text", PROJECTIONS)
+def test_projected_value_contradicts_no_statement(text):
+    assert asked_age("en", text) == "right"
+    assert asked_age("en", f"My niece is 28 years old, by the way. {text}") == "right"
+
+
+@pytest.mark.parametrize("text", ["明年我表妹就29岁了。", "再过两年，我表妹就30岁了。", "去年我表妹27岁。"])
+def test_projected_value_in_chinese_contradicts_no_statement(text):
+    assert asked_age("zh", text) == "right"
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("en", "My niece is 29 years old."),
+        ("en", "I will tell you: my niece is 29 years old."),
+        ("en", "My niece has just turned 29 years old."),
+        ("en", "Next year will be better, but my niece is 29 years old."),
+        ("zh", "我表妹今年29岁。"),
+    ],
+)
+def test_contradictory_value_still_makes_the_gold_wrong(language, text):
+    assert asked_age(language, text) == "wrong"

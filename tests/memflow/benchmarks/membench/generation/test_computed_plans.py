@@ -4,11 +4,10 @@ import pytest
 from hypothesis import strategies as st
 from membench_generation import life, task_of
 
-from memflow.benchmarks.membench.generation.computed_plans import (
-    plan_aggregative,
-)
-from memflow.benchmarks.membench.generation.derived_values import derive_value
+from memflow.benchmarks.membench.generation.computed_plans import plan_aggregative, plan_comparative
+from memflow.benchmarks.membench.generation.derived_values import derivation_of
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
+from memflow.benchmarks.membench.generation.twins import wrong_values
 
 SEEDS = st.integers(0, 10**9)
 
@@ -47,18 +46,40 @@ def answers(planner, kind, scenario, seeds=range(200), **parameters):
 def test_aggregative_plan_counts_people_and_events_with_an_attribute_value():
     people = answers(plan_aggregative, "aggregative", "roles")
     people_who = "How many of the people I told you about "
-    assert f"{people_who}are 30 years old or older?" not in people  # true of all three
+    assert people[f"{people_who}are 30 years old or older?"] == "3 people"
     assert people[f"{people_who}are 50 years old or older?"] == "1 person"
     assert people[f"{people_who}are 170 cm tall or taller?"] == "2 people"
     assert people[f"{people_who}have their birthday in July or later in the year?"] == "2 people"
-    assert people[f"{people_who}come from Boston, MA?"] == "2 people"
-    assert people[f"{people_who}have a high school diploma as their highest qualification?"] == "1 person"
     events = answers(plan_aggregative, "aggregative", "events")
     assert events["How many of the events I told you about last two weeks or longer?"] == "1 event"
     many = "How many of the events I told you about expect one hundred people or more?"
     assert events[many] == "1 event"
-    both = answers(plan_aggregative, "aggregative", "hybrid", scene="observation")
-    assert [answer for question, answer in both.items() if "Boston" in question] == ["3 in total"]
+
+
+def test_count_of_a_value_is_the_number_of_its_holders_that_messages_tell_about():
+    plans = [plan_aggregative(task_of("aggregative", "roles", GRAPH, seed)) for seed in range(200)]
+    counts = {}
+    for plan in plans:
+        if plan.query.question.endswith("come from Boston, MA?"):
+            told = [message.user for session in plan.sessions for message in session.messages]
+            assert plan.query.answer.split()[0] == str(sum("comes from Boston" in text for text in told))
+            counts[plan.query.answer] = (plan.query.answer, *plan.query.wrong)
+    assert set(counts) == {"0 people", "1 person", "2 people"}
+    assert {len({*options}) for options in counts.values()} == {4}
+
+
+def test_comparative_options_have_the_value_ahead_and_another_for_both_entities():
+    graph = life()
+    named = {node.name: node for node in graph.roles}
+    for seed in range(40):
+        plan = plan_comparative(task_of("comparative", "roles", graph, seed))
+        options = [option.partition(", ") for option in (plan.query.answer, *plan.query.wrong)]
+        values = [value for _, _, value in options]
+        winner, loser = dict.fromkeys(name for name, _, _ in options)
+        assert values[0] in named[winner].attributes.values() and values[0] != values[1]
+        assert [(name, value) for name, _, value in options] == [
+            (winner, values[0]), (winner, values[1]), (loser, values[0]), (loser, values[1]),
+        ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -77,10 +98,19 @@ def test_aggregative_plan_counts_people_and_events_with_an_attribute_value():
         ("occupation", "teacher", "prepares lessons, holds classes and grades students' work"),
     ],
 )
-def test_derived_value_matches_attribute_and_has_three_wrong_values(name, value, answer):
-    node = Node("x", "relative", value if name == "name" else "X", "aunt", {name: value})
-    graph = life()
-    for seed in range(20):
-        made = derive_value(task_of("post_processing", "roles", graph, seed), name, node)
-        assert made.answer == answer and answer not in made.wrong
-        assert len(set(made.wrong)) == len(made.wrong) and len(made.wrong) == 3
+def test_derived_value_matches_attribute(name, value, answer):
+    assert derivation_of(task_of("post_processing", "roles", life()), name).derive(value) == answer
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_three_wrong_values_of_every_attribute_are_drawn_as_those_of_twins(language):
+    graph = life(language)
+    for node in (*graph.roles, *graph.events, *graph.items, *graph.places):
+        for name in {"name", *node.attributes} - {"gender", "content", "event_type"}:
+            task = task_of("simple", "roles", graph, 1, language=language)
+            wrong = wrong_values(task, node, name)
+            assert len({node[name], *wrong}) == 4
+            if name == "email":
+                assert {value.partition("@")[0] for value in wrong} == {node[name].partition("@")[0]}
+            if name in ("scale", "duration") and language == "en":  # all in the unit of the event type
+                assert len({value.removesuffix("s")[-3:] for value in (node[name], *wrong)}) == 1

@@ -34,6 +34,7 @@ async def test_worded_question_has_evidence_four_options_and_later_time(planned,
 
 
 SOON = "nine days from today at 7:00 PM"
+LATER = tuple(f"{days} days from today at 9:00 AM" for days in ("two", "four", "nine"))
 
 
 def dated(plan, at):
@@ -48,7 +49,7 @@ def dated(plan, at):
             replace(session, messages=tuple(messages))
             for session, messages in zip(plan.sessions, sessions, strict=True)
         ),
-        query=replace(plan.query, answer=SOON, dated=True),
+        query=replace(plan.query, answer=SOON, wrong=LATER, dated=True),
     )
 
 
@@ -70,9 +71,6 @@ async def test_relative_date_is_counted_from_the_evidence_message_that_states_it
         ("question", {"text": "How old is she?"}, 'have to stand in it as they are: "niece"'),
         ("question", {"text": "Is my niece 28 years old?"}, "it gives the answer away: 28 years old"),
         ("murmur", {"text": "Being 28 years old is fine."}, "it gives the answer away"),
-        ("distractors", {"options": ["28 years old.", "1", "2"]}, "says the same as another: 28 years old."),
-        ("distractors", {"options": ["1", "1", "2"]}, "says the same as another: 1"),
-        ("distractors", {"options": ["1", "2"]}, "at least 3 items"),
     ],
 )
 async def test_question_with_invalid_model_reply_has_reason(planned, simulator, stem, said, reason):

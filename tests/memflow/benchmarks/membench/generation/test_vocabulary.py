@@ -21,9 +21,8 @@ def test_vocabulary_rejects_word_that_occurs_twice() -> None:
     cook = {**words["occupations"][0], "name": "cook"}
     with pytest.raises(ValidationError, match="positions: resident physician occurs twice"):
         Vocabulary.model_validate({**words, "occupations": [*words["occupations"], cook]})
-    twice = [*words["places"], {**words["places"][0], "type": "flat"}]
-    with pytest.raises(ValidationError, match="names of items and places: Greenmeadow Court occurs twice"):
-        Vocabulary.model_validate({**words, "places": twice})
+    with pytest.raises(ValidationError, match="names of items and places: Elmfield occurs twice"):
+        Vocabulary.model_validate({**words, "place_names": [*words["place_names"], "Elmfield"]})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -39,6 +38,9 @@ def test_vocabulary_rejects_lists_with_too_few_words() -> None:
     words = bundled_vocabulary("en").model_dump()
     with pytest.raises(ValidationError, match="hobbies: the list has 1 items instead of at least 11"):
         Vocabulary.model_validate({**words, "hobbies": {"chess": "a game"}})
+    with pytest.raises(ValidationError, match="job fair has less than 4 scales or durations"):
+        fair, *events = words["work_events"]
+        Vocabulary.model_validate({**words, "work_events": [{**fair, "scale_counts": (1, 3)}, *events]})
     with pytest.raises(ValidationError, match="nurse has too few positions"):
         Vocabulary.model_validate(
             {

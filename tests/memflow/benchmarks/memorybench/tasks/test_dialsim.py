@@ -123,8 +123,8 @@ def test_dialsim_test_and_training_cases_are_sampled_from_300_questions(read_fil
 @pytest.mark.parametrize(
     ("files", "said"),
     [
-        ({SCRIPT: b""}, "first line of the script does not have the form"),
-        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line of the script does not have the form"),
+        ({SCRIPT: b""}, "first line of the script has another form"),
+        ({SCRIPT: b"Ann: Hello.\n" + TEXT}, "first line of the script has another form"),
         ({SCRIPT: TEXT + b"[Date: May 3, 1994, Session #3]\n\nnobody speaks\n"}, "session 3: the session has no line"),
         ({SCRIPT: TEXT, OWN: b"{}"}, "the file is not a JSON list of questions"),
         ({SCRIPT: TEXT, OWN: b"[]"}, "the file is not a JSON list of questions"),

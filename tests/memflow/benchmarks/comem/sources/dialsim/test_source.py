@@ -1,4 +1,4 @@
-"""Conversion of DialSim's files to contexts: pickle, script, and invalid files."""
+"""Conversion of DialSim's files to contexts: the pickle."""
 
 import pickle
 from collections.abc import Callable, Mapping
@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.comem.contexts import Context
-from memflow.benchmarks.registry import find_domain
 from memflow.records import Record
 
 Read = Callable[[Mapping[str, bytes]], list[Record]]
 Made = Callable[..., list[Context]]
 
-PICKLE, SCRIPT = "dialsim/friends_dialsim.pickle", "dialsim/dialsim_corpus_friends.txt"
+PICKLE = "dialsim/friends_dialsim.pickle"
 
 
 def quiz(
@@ -49,21 +48,9 @@ EPISODES: dict[str, dict[int, Any]] = {
 """Two seasons: an episode out of order, a day out of order, one that is none, and a flash-back."""
 
 
-TEXT = b"""[Date: May 9, 1995, Session #1]
-
-Ann: A boat!
-Ross: Whose boat?
-
-[Date: May 1, 1995, Session #2]
-
-Bo: It is mine.
-"""
-
-
 @pytest.fixture
 def pickled(read: Read) -> list[Record]:
-    """Return the records of the pickle, which replaces the script."""
-    return read({PICKLE: pickle.dumps(EPISODES), SCRIPT: TEXT})
+    return read({PICKLE: pickle.dumps(EPISODES)})
 
 
 def test_each_season_of_pickle_becomes_a_context_ordered_by_date(pickled: list[Record], made: Made):
@@ -84,7 +71,7 @@ def test_each_season_of_pickle_becomes_a_context_ordered_by_date(pickled: list[R
 
 
 def test_published_dialsim_questions_keep_options_answers_and_dates(pickled: list[Record], made: Made):
-    first, second = made(pickled, questions="published", keys="published", per_scene=0)
+    first, second = made(pickled, keys="published", per_scene=0)
     by_id = {asked.question_id: asked for asked in first.questions}
     assert set(by_id) == {"S01E02.1.past.0", "S01E02.1.ans_wo_time.7"} and not second.questions
     past = by_id["S01E02.1.past.0"]
@@ -99,25 +86,3 @@ def test_published_dialsim_questions_keep_options_answers_and_dates(pickled: lis
     # Three messages have been said by the end of its scene, by their days.
     assert past.end == 3 and past.known == ()
     assert by_id["S01E02.1.ans_wo_time.7"].reason == "its answer 'Dee' is not an option"
-
-
-def test_script_without_pickle_has_reason_instead_of_published_questions(read: Read, made: Made):
-    (context,) = made(read({SCRIPT: TEXT}), questions="published", keys="published")
-    assert context.reason is not None and context.questions == ()
-    assert "get the pickle, or set questions to by_rule and keys to rule" in context.reason
-
-
-def test_probes_of_rule_questions_reveal_the_labeled_speaker(build: Callable[..., Any], read: Read):
-    said = "".join(
-        f"Ann: the {n} boat is under the {n} bridge\nBo: a {n} kite is over the {n} garden\n" for n in NUMBERS
-    )
-    records = read({SCRIPT: b"[Date: May 9, 1995, Session #1]\n\n" + said.encode()})
-    probes = build(find_domain("comem_dialsim_quotes"), records).probes
-    assert len(probes) == 5 * 16 and not [probe for probe in probes if probe.reason]
-    for checkpoint, share in ((1, 4), (2, 8), (3, 12), (4, 16)):
-        here = [probe for probe in probes if probe.checkpoint == checkpoint]
-        assert sum(probe.revealed != "I don't know." for probe in here) == share
-        assert all(probe.revealed == probe.true_of[int(probe.gold) - 1] for probe in here if probe.evidence)
-
-
-NUMBERS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
