@@ -54,7 +54,7 @@ class RecordingEmbedder(HashingEmbedder):
         super().__init__()
         self.batches: list[list[str]] = []
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], input_type: str | None = None) -> Vector:
         self.batches.append(list(texts))
         return await super().embed(texts)
 

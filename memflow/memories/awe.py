@@ -33,10 +33,12 @@ class Awe(FactMemory):
         """Buffer the messages; extract facts from the messages that leave the buffer and apply them in order."""
         store_messages(self.store, messages, BUFFER)
         leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
-        passages = [Passage(leaving[at : at + self.freq]) for at in range(0, len(leaving), self.freq)]
+        starts = range(0, len(leaving), self.freq)
+        passages = [Passage(leaving[start : start + self.freq]) for start in starts]
         answers = await self.ask_all([self.extraction(passage) for passage in passages])
         retire_messages(self.store, leaving, BUFFER)
-        await self.update_facts([self.new_facts(*pair) for pair in zip(passages, answers, strict=True)])
+        facts = [self.new_facts(passage, answer) for passage, answer in zip(passages, answers, strict=True)]
+        await self.update_facts(facts)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the nearest facts (best first in `entries`, oldest first as text), then the buffered messages."""

@@ -1,4 +1,4 @@
-"""Memories without search: `none`, `oracle`, `previous`, `full[_BUDGET]` and `recent_MESSAGES`.
+"""Memories without search: `none`, `oracle`, `previous`, `vanilla`, `full`, `recent` and `last_lines`.
 
 `none` and `oracle` bound the scores of all memories: `none` recalls nothing; with `oracle`, the prompt has the gold
 context. With `previous`, the prompt has the gold context before its last change.
@@ -7,10 +7,13 @@ context. With `previous`, the prompt has the gold context before its last change
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import ClassVar
 
 from memflow.memories.design import Design
+from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Memory, Message, Recall, parameter
+from memflow.memories.notes import Grain, join_texts, recalled, split_messages
 from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     newest_within,
@@ -19,12 +22,11 @@ from memflow.memories.verbatim import (
     stored_messages,
     with_buffer,
 )
-from memflow.tokens import estimate
+from memflow.tokens import MOST_PER_ESTIMATE, PER_MESSAGE, estimate
 
-MESSAGE, BUFFER = "message", "buffer"
+MESSAGE, BUFFER, LINE = "message", "buffer", "line"
+SESSION: Grain = "session"
 OVERFLOW = ("drop", "fail")
-ROOM = 1024
-"""Tokens of the context window that `full` leaves for the prompt around the query; the query gets a multiple of it."""
 
 
 @dataclass
@@ -35,6 +37,7 @@ class Nothing(Memory):
     recalls_entries: ClassVar[bool] = False
     ranks_entries: ClassVar[bool] = False
     recalls_notes: ClassVar[bool] = False
+    cannot_forget: ClassVar[str] = "it stores nothing"
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store nothing."""
@@ -63,14 +66,57 @@ class PreviousState(Nothing):
 
 
 @dataclass
+class Vanilla(Memory):
+    """A model without memory, which gets the first sessions of a corpus that fit, and no dialogue of its own.
+
+    Source: MemoryBench, A.3.2 and A.3.3. A corpus is a conversation between speakers with names: messages without a
+    speaker's name are those of the assistant's own dialogues, and are not stored. The sessions are an unchanged prefix
+    of the corpus for every query, until one does not fit; later ones are counted in `dropped_tokens`. Without a budget
+    and with an unknown context window, all sessions are recalled.
+    """
+
+    budget: int = parameter(0, "Tokens of sessions (estimated); 0: the model's context window.")
+
+    ranks_entries: ClassVar[bool] = False
+    recalls_notes: ClassVar[bool] = False
+    forgets: ClassVar[frozenset[str]] = FORMS
+    uses_window: ClassVar[bool] = True
+
+    @property
+    def design(self) -> Design:
+        """The memory stores no role of its own dialogues, and recalls nothing without a corpus."""
+        return Design(roles=(), merges=True, threshold=True)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Store the messages of named speakers as one session."""
+        corpus = [message for message in messages if message.speaker is not None]
+        for draft in split_messages(corpus, SESSION):
+            self.store.add(SESSION, draft.text, sources=draft.sources)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Return the first sessions that fit beside the query, whole and in order."""
+        budget = self.budget or self.prompt_budget(query)
+        sessions = self.store.live(SESSION)
+        tokens = [estimate(session.text) for session in sessions]
+        fitting_count = sum(total <= budget for total in accumulate(tokens))
+        fitting = sessions[:fitting_count]
+        notes = join_texts(fitting)
+        return Recall(
+            notes,
+            entries=tuple(fitting),
+            injected_tokens=estimate(notes),
+            dropped_tokens=sum(tokens[fitting_count:]),
+        )
+
+
+@dataclass
 class Full(Memory):
     """A memory that recalls all messages, or the newest that fit, as chat turns.
 
-    This is AMemGym's native LLM (section 4). MemoryBench's Vanilla (section 5.1) is another baseline: it has no
-    memory, gets the first sessions of a corpus, and never sees training dialogues (deviations.yaml). A message that
-    does not fit and all messages before it are dropped, and counted in `dropped_messages` and `dropped_tokens`.
-    Without a budget, and without a context window in the model's profile or with `overflow = "fail"` (AMemGym's
-    code), nothing is dropped: a prompt that is too long for the model fails with PromptTooLong.
+    This is AMemGym's native LLM (section 4). MemoryBench's Vanilla is another baseline: `Vanilla`. A message that does
+    not fit and all messages before it are dropped, and counted in `dropped_messages` and `dropped_tokens`. Without a
+    budget, and with an unknown context window or with `overflow = "fail"` (AMemGym's code), nothing is dropped: a
+    prompt that is too long for the model fails with PromptTooLong.
     """
 
     budget: int = parameter(
@@ -84,6 +130,7 @@ class Full(Memory):
 
     ranks_entries: ClassVar[bool] = False
     recalls_notes: ClassVar[bool] = False
+    forgets: ClassVar[frozenset[str]] = FORMS
     uses_window: ClassVar[bool] = True
 
     _recalls: dict[float, Recall] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -100,20 +147,16 @@ class Full(Memory):
             self._version = self.store.version
         budget = self._budget(query)
         if budget not in self._recalls:
-            self._recalls[budget] = newest_within(stored_messages(self.store, MESSAGE), budget)
+            per_message = 0 if self.budget else PER_MESSAGE / MOST_PER_ESTIMATE
+            messages = stored_messages(self.store, MESSAGE)
+            self._recalls[budget] = newest_within(messages, budget, per_message)
         return self._recalls[budget]
 
     def _budget(self, query: str) -> float:
-        """Return the tokens for messages, infinite without a budget and window.
-
-        The room for the query is a multiple of ROOM, so that most queries get the same messages, which a server's
-        prefix cache then holds.
-        """
+        """Return the estimated tokens for messages, infinite without a budget and window."""
         if self.budget:
             return self.budget
-        if self.tools.window is None or self.overflow == "fail":
-            return math.inf
-        return max(0, self.tools.window - ROOM * (1 + math.ceil(estimate(query) / ROOM)))
+        return math.inf if self.overflow == "fail" else self.prompt_budget(query)
 
 
 @dataclass
@@ -127,6 +170,7 @@ class Recent(Memory):
 
     ranks_entries: ClassVar[bool] = False
     recalls_notes: ClassVar[bool] = False
+    forgets: ClassVar[frozenset[str]] = FORMS
 
     @property
     def design(self) -> Design:
@@ -144,8 +188,42 @@ class Recent(Memory):
         return with_buffer(Recall(), stored_messages(self.store, BUFFER))
 
 
-NONE = System("none", Nothing, "CoMem, checkpoint 0; MemoryBench, Vanilla without a corpus")
+@dataclass
+class LastLines(Memory):
+    """A memory that recalls the last lines of all messages, and nothing of what was said before.
+
+    Where newer statements replace older ones, it shows how far recency alone gets, as in MemoryAgentBench's
+    FactConsolidation.
+    """
+
+    lines: int = parameter(100, "Number of last lines in the memory.", low=1)
+
+    ranks_entries: ClassVar[bool] = False
+    forgets: ClassVar[frozenset[str]] = FORMS
+
+    @property
+    def design(self) -> Design:
+        """The memory is sure to keep lines of the newest message only, which may have more than `lines`."""
+        return Design(window=1)
+
+    async def write(self, messages: Sequence[Message]) -> None:
+        """Store each line as an entry, and retire all but the last `self.lines`."""
+        for message in messages:
+            for line in message.line().splitlines():
+                if line.strip():
+                    self.store.add(LINE, line, sources=[message.message_id])
+        for entry in self.store.live(LINE)[: -self.lines]:
+            self.store.retire(entry.entry_id)
+
+    async def read(self, query: str, frozen: bool = True) -> Recall:
+        """Return the stored lines in order, for any query."""
+        return recalled(self.store.live(LINE))
+
+
+NONE = System("none", Nothing, "CoMem, checkpoint 0")
 ORACLE = System("oracle", Oracle, "AMemGym, upper bound")
 PREVIOUS = System("previous", PreviousState, "a baseline of ours")
+VANILLA = System("vanilla", Vanilla, "MemoryBench, Vanilla", ("budget",))
 FULL = System("full", Full, "AMemGym, native LLM", ("budget",))
 RECENT = System("recent", Recent, "a baseline of ours", ("messages",))
+LAST_LINES = System("last_lines", LastLines, "a baseline of ours", ("lines",))

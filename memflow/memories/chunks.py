@@ -62,13 +62,13 @@ def cut_messages(
             [merge_parts(whole_parts(group)) for group in groups], sum(map(len, groups)), [0] * len(groups)
         )
     chunks = fill_chunks(buffer[:leaving], size, overlap, start)
+    if not chunks:
+        return CutResult([], 0, [])
     # The last chunk is not full, so its messages stay in the buffer.
-    cut_count = next(
-        (index for index, entry in enumerate(buffer) if chunks and entry is chunks[-1][0].message), 0
-    )
-    return CutResult(
-        [merge_parts(parts) for parts in chunks[:-1]], cut_count, [parts[0].start for parts in chunks[1:]]
-    )
+    *full_chunks, last_chunk = chunks
+    cut_count = next(index for index, message in enumerate(buffer) if message is last_chunk[0].message)
+    starts_of_next_chunks = [parts[0].start for parts in chunks[1:]]
+    return CutResult([merge_parts(parts) for parts in full_chunks], cut_count, starts_of_next_chunks)
 
 
 def pair_messages(buffer: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
@@ -105,17 +105,21 @@ def fill_chunks(
         for word_start, word_end in _words(message.item.text, 4 * (size - overlap))
         if word_end > start or message is not messages[0]
     ]
+    if not words:
+        return []
     chunks: list[list[MessagePart]] = []
-    first, size_in_quarters = 0, 0
+    first, size_in_quarters = 0, 0  # of the current chunk
     for index, (_, quarters_of_word) in enumerate(words):
         if size_in_quarters + quarters_of_word > 4 * size:
             chunks.append(_merge_words(part for part, _ in words[first:index]))
             first, size_in_quarters = index, 0
+            # The next chunk starts earlier, with the overlap.
             while size_in_quarters + words[first - 1][1] <= 4 * overlap:
                 first -= 1
                 size_in_quarters += words[first][1]
         size_in_quarters += quarters_of_word
-    return [*chunks, _merge_words(part for part, _ in words[first:])] if words else []
+    chunks.append(_merge_words(part for part, _ in words[first:]))
+    return chunks
 
 
 def whole_parts(messages: Sequence[StoredMessage]) -> list[MessagePart]:
@@ -148,7 +152,8 @@ def _words(line: str, limit: int) -> Iterator[tuple[int, int]]:
     A word includes the space after it; the first word includes the speaker's name before it.
     """
     start = 0
-    for end in [word.end() for word in _WORD.finditer(line, len(_speaker_prefix(line)))] or [len(line)]:
+    ends = [word.end() for word in _WORD.finditer(line, len(_speaker_prefix(line)))] or [len(line)]
+    for end in ends:
         if quarters(line[start:end]) > limit:
             for position in range(start + 1, end):
                 if quarters(line[start : position + 1]) > limit:

@@ -175,6 +175,10 @@ class EntryStore:
         """Return an iterator over all entries ever added, in order."""
         return iter(self._items.values())
 
+    def __reversed__(self) -> Iterator[Item]:
+        """Return an iterator over all entries ever added, the newest first."""
+        return reversed(self._items.values())
+
     def __len__(self) -> int:
         return sum(map(len, self._live.values()))
 

@@ -12,6 +12,7 @@ import numpy as np
 from memflow.fingerprint import digest
 from memflow.labels import HASHING
 from memflow.memories.entries import Vector
+from memflow.memories.memory import InputType
 from memflow.words import search_words
 
 VERSION = 1
@@ -30,8 +31,11 @@ class HashingEmbedder:
         self._words: dict[str, Vector] = {}
         self._texts: dict[str, Vector] = {}
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
-        """Return a float32 array of shape (len(texts), dimensions) with rows of length 1."""
+    async def embed(self, texts: Sequence[str], input_type: InputType | None = None) -> Vector:
+        """Return a float32 array of shape (len(texts), dimensions) with rows of length 1.
+
+        Queries and passages are embedded alike.
+        """
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             vectors[row] = self._cached_vector(text)

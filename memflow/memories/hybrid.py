@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.memories.entries import Item
+from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import recalled, split_messages
+from memflow.memories.notes import EMBEDDED, PARTS, recalled, split_messages
 from memflow.memories.search import Bm25, Dense, fuse, fusion_depth
 from memflow.memories.systems import System
 
@@ -25,8 +26,11 @@ class Hybrid(Memory):
     half_life: int = parameter(
         0, "Messages after which the score of an entry is halved; 0 is no decay with age."
     )
+    embedded: tuple[str, ...] = parameter(PARTS, EMBEDDED, choices=PARTS)
 
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
+    uses_window: ClassVar[bool] = True
+    forgets: ClassVar[frozenset[str]] = FORMS
 
     def __post_init__(self) -> None:
         self.words = Bm25(self.store, ENTRY)
@@ -34,8 +38,8 @@ class Hybrid(Memory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store each message as an entry, with vectors from one embedding call."""
-        drafts = split_messages(messages, "message")
-        vectors = await self.embed([draft.text for draft in drafts])
+        drafts = split_messages(messages, "message", self.embedded)
+        vectors = await self.embed([draft.embedded or draft.text for draft in drafts], "passage")
         for draft, vector in zip(drafts, vectors, strict=True):
             self.store.add(ENTRY, draft.text, sources=draft.sources, role=draft.role, vector=vector)
 
@@ -43,13 +47,16 @@ class Hybrid(Memory):
         """Return the `k` entries with the highest fused scores; equal scores are ordered by age, oldest first."""
         if not self.store.live(ENTRY):
             return Recall()
-        [vector] = await self.embed([query])
+        [vector] = await self.embed([query], "query")
         depth = fusion_depth(self.k)
         rankings = [self.words.search(query, depth), self.vectors.search(vector, depth)]
         items = {item.order: item for ranking in rankings for item in ranking}
-        scores = fuse([item.order for item in ranking] for ranking in rankings)
-        best = sorted(items, key=lambda order: (-scores[order] * self._weight(items[order]), order))
-        return recalled([items[order] for order in best[: self.k]])
+        fused_scores = fuse([item.order for item in ranking] for ranking in rankings)
+
+        def best_first(item: Item) -> tuple[float, int]:
+            return -fused_scores[item.order] * self._weight(item), item.order
+
+        return recalled(sorted(items.values(), key=best_first)[: self.k], self.prompt_budget(query))
 
     def _weight(self, item: Item) -> float:
         """Return the factor by which an entry's score has decayed with its age."""

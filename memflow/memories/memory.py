@@ -4,6 +4,7 @@ All state of a memory is in its EntryStore. A memory may use a chat model and an
 """
 
 import asyncio
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,12 +17,15 @@ import numpy as np
 from memflow.chat.asking import Answer, ask
 from memflow.chat.limits import ITEMS, TEXT, ItemCheck, limit_prompt
 from memflow.chat.prompts import Prompt, all_prompts, has_prompts, load
+from memflow.chat.request_bounds import bound_prompt
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.chat.scripted import Handler
-from memflow.errors import BadInput, BadSettings, RecallFailed
+from memflow.errors import BadInput, BadSettings, CannotForget, RecallFailed
 from memflow.memories.design import Design
 from memflow.memories.entries import EntryStore, Item, Vector, sources_of
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.server.protocol import Connection
+from memflow.tokens import MOST_PER_ESTIMATE, estimate
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,8 @@ class Message:
     text: str
     speaker: str | None = None
     sent_at: str | None = None
+    caption: str | None = None
+    """The end of the text that describes a shared image."""
 
     def line(self) -> str:
         """Return the message with its speaker's name, such as `Caroline: Hey Mel!`, for notes and search."""
@@ -72,14 +78,21 @@ class Recall:
         return sources_of(self.entries)
 
 
+InputType = Literal["query", "passage"]
+"""Whether a text is a query, or a passage that queries find. Many models embed the two differently."""
+
+
 class Embedder(Protocol):
     """The protocol of an embedding model that returns vectors of length 1."""
 
     fingerprint: str
     dimensions: int
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
-        """Return a float32 array of shape (len(texts), dimensions) with rows of length 1."""
+    async def embed(self, texts: Sequence[str], input_type: InputType | None = None) -> Vector:
+        """Return a float32 array of shape (len(texts), dimensions) with rows of length 1.
+
+        Without an input type, the texts are embedded as they are: with no prefix, and no parameter of the request.
+        """
         ...
 
 
@@ -87,7 +100,7 @@ class Embedder(Protocol):
 class Tools:
     """The chat model and the embedder that a memory may use, and the context window of the answering model.
 
-    `window` is the number of tokens that a prompt may have; None if the model's profile does not state it. `server` is
+    `window` is the number of tokens that a prompt may have; None if it is unknown. `server` is
     the connection to the memory server of an assistant whose memory is one.
     """
 
@@ -97,6 +110,8 @@ class Tools:
     server: Connection | None = None
 
 
+ROOM = 1024
+"""Tokens of the context window for the prompt around the query of a probe; the query gets a multiple of it."""
 FAILURE = "failure"
 """Kind of the entries that record a failed write, with the reason."""
 AT_LIMIT = "at_limit"
@@ -124,7 +139,8 @@ class Calls:
 class PromptRequest:
     """The arguments of `Memory.ask`: one request to the chat model during a write.
 
-    `loss` describes the loss if there is no usable answer; it is appended to the reason of the failure entry.
+    `loss` describes the loss if there is no usable answer; it is appended to the reason of the failure entry. `numbers`
+    and `about` bound the answer: see `Memory.request`.
     """
 
     stem: str
@@ -133,6 +149,8 @@ class PromptRequest:
     check_item: ItemCheck | None = None
     check: Callable[[Any], str | None] | None = None
     loss: str = ""
+    numbers: Mapping[str, int] = field(default_factory=dict)
+    about: Sequence[str] = ()
 
 
 def parameter(
@@ -173,6 +191,12 @@ class Memory(ABC):
     global_kinds: ClassVar[frozenset[str]] = frozenset()
     """Kinds of entries that summarize everything. Their sources do not show that they still contain a message, so
     attribution by evidence ignores them."""
+    forgets: ClassVar[frozenset[str]] = frozenset()
+    """The forms of requests to forget that it obeys (forgetting.py): `message`, `text`, `time`."""
+    cannot_forget: ClassVar[str] = "it has no operation that deletes"
+    """Why it obeys none, for tables."""
+    derived_kinds: ClassVar[frozenset[str]] = frozenset()
+    """Kinds of entries that it keeps when it forgets their sources: summaries, profiles, graphs."""
 
     @property
     def design(self) -> Design:
@@ -183,6 +207,17 @@ class Memory(ABC):
         """
         return Design(merges=self.calls.chat_write > 0)
 
+    def prompt_budget(self, query: str) -> float:
+        """Return the estimated tokens of a recall that fit the context window beside a query; infinite if unknown.
+
+        The room for the query is a multiple of ROOM, so that most queries get the same messages, which a server's
+        prefix cache then holds. No tokenizer has more tokens than the window for so many estimated tokens.
+        """
+        if self.tools.window is None:
+            return math.inf
+        room = self.tools.window - ROOM * (1 + math.ceil(estimate(query) / ROOM))
+        return max(0, room // MOST_PER_ESTIMATE)
+
     @abstractmethod
     async def write(self, messages: Sequence[Message]) -> None:
         """Store messages that arrived together. `store.sequence` already includes them."""
@@ -191,8 +226,26 @@ class Memory(ABC):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the entries recalled for `query`. With `frozen`, as for probes, the read must not change the store."""
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
-        """Return one vector per text, of shape (len(texts), dimensions). Without texts, no request is made."""
+    async def forget(self, request: ForgetRequest) -> None:
+        """End the current entries that a request names, except of bookkeeping and derived kinds.
+
+        Ended entries stay in the store, for earlier checkpoints. Raises CannotForget for a form that is not in
+        `forgets`. A memory that deletes in another way overrides this method.
+        """
+        if request.by not in self.forgets:
+            reason = f"it obeys requests by {', '.join(sorted(self.forgets))}" if self.forgets else ""
+            raise CannotForget(f"not forgotten by {request.by}: {reason or self.cannot_forget}")
+        exempt = self.bookkeeping_kinds | self.derived_kinds
+        exempt = Memory.bookkeeping_kinds if request.is_everything else exempt
+        for item in request.matches(self.store.live()):
+            if item.kind not in exempt:
+                self.store.retire(item.entry_id)
+
+    async def embed(self, texts: Sequence[str], input_type: InputType) -> Vector:
+        """Return one vector per text, of shape (len(texts), dimensions). Without texts, no request is made.
+
+        Texts that are compared with one another alone, such as queries with former queries, have one input type.
+        """
         if not texts:
             return np.empty((0, 0), np.float32)
         if self.tools.embedder is None:
@@ -200,7 +253,7 @@ class Memory(ABC):
                 f"{type(self).__name__} needs an embedder, but none is configured. Configure one in "
                 "memflow.toml."
             )
-        vectors = await self.tools.embedder.embed(texts)
+        vectors = await self.tools.embedder.embed(texts, input_type)
         if len(vectors) != len(texts):
             raise BadInput(
                 f"the embedder returned {len(vectors)} vectors for {len(texts)} texts. Check its server, "
@@ -216,13 +269,17 @@ class Memory(ABC):
         sources: Iterable[str] = (),
         check_item: ItemCheck | None = None,
         check: Callable[[Any], str | None] | None = None,
+        numbers: Mapping[str, int] | None = None,
+        about: Sequence[str] = (),
     ) -> Any:
         """Send the prompt `prompts/<stem>.md` of the memory's package during a write. Return the answer.
 
         Without a usable answer, return None. `check_item` returns the error in an item of the answer's lists, which is
         removed; `check` returns the error in the whole answer. Both return None for no error. Failures are recorded.
         """
-        [value] = await self.ask_all([PromptRequest(stem, fields, sources, check_item, check)])
+        [value] = await self.ask_all(
+            [PromptRequest(stem, fields, sources, check_item, check, "", numbers or {}, about)]
+        )
         return value
 
     async def ask_all(self, requests: Iterable[PromptRequest]) -> list[Any]:
@@ -233,7 +290,9 @@ class Memory(ABC):
         requests = list(requests)
         answers = await asyncio.gather(
             *(
-                self.request(prompt.stem, prompt.fields, prompt.check_item, prompt.check)
+                self.request(
+                    prompt.stem, prompt.fields, prompt.check_item, prompt.check, prompt.numbers, prompt.about
+                )
                 for prompt in requests
             )
         )
@@ -249,13 +308,14 @@ class Memory(ABC):
         failed: list[str] | None = None,
         check_item: ItemCheck | None = None,
         check: Callable[[Any], str | None] | None = None,
+        numbers: Mapping[str, int] | None = None,
     ) -> Any:
         """Send a prompt during a read. Return the answer.
 
         The reasons of failed items are added to `failed`, for the Recall, since a read records no failures. Raises
         RecallFailed without a usable answer.
         """
-        answer = await self.request(stem, fields, check_item, check)
+        answer = await self.request(stem, fields, check_item, check, numbers)
         if answer.value is None:
             raise RecallFailed(
                 f"the memory {type(self).__name__} could not recall: {answer.reason}. Rerun the probe."
@@ -270,9 +330,16 @@ class Memory(ABC):
         fields: Mapping[str, Any],
         check_item: ItemCheck | None = None,
         check: Callable[[Any], str | None] | None = None,
+        numbers: Mapping[str, int] | None = None,
+        about: Sequence[str] = (),
     ) -> Answer[Any]:
-        """Send a prompt, with its output type limited by the memory's parameters, and record nothing."""
+        """Send a prompt, with its output type limited by the memory's parameters, and record nothing.
+
+        The bounds of the answer follow the request. `numbers` has the maximum of the integers of a property, and of the
+        items of a list, by the property's name; `about` names the fields with the material, by default all.
+        """
         prompt = limit_prompt(self.prompt(stem), vars(self))
+        prompt = bound_prompt(prompt, {name: fields[name] for name in about or fields}, numbers or {})
         return await ask(self._chat(), prompt, fields, check=check, check_item=check_item)
 
     def record(self, answer: Answer[Any], sources: Iterable[str], loss: str = "") -> None:

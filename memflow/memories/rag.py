@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from memflow.errors import BadSettings
 from memflow.memories.chunks import UNITS, cut_messages
+from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
@@ -36,6 +37,8 @@ class Rag(Memory):
     budget: int = parameter(0, "Tokens of notes, the best entries first; 0 is no limit.")
 
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
+    uses_window: ClassVar[bool] = True
+    forgets: ClassVar[frozenset[str]] = FORMS
 
     def __post_init__(self) -> None:
         if self.overlap >= self.size:
@@ -49,9 +52,9 @@ class Rag(Memory):
         """Buffer the messages; store the messages that leave the buffer, with one embedding request."""
         store_messages(self.store, messages, BUFFER)
         buffer = stored_messages(self.store, BUFFER)
-        leaving = len(overflow(buffer, self.freq, self.ns))
-        cut = cut_messages(buffer, leaving, self.chunk, self.size, self.overlap, self._start())
-        vectors = await self.embed([piece.text for piece in cut.pieces])
+        leaving_count = len(overflow(buffer, self.freq, self.ns))
+        cut = cut_messages(buffer, leaving_count, self.chunk, self.size, self.overlap, self._start())
+        vectors = await self.embed([piece.text for piece in cut.pieces], "passage")
         retire_messages(self.store, buffer[: cut.gone], BUFFER)
         for piece, start, vector in zip(cut.pieces, cut.starts, vectors, strict=True):
             meta = {"start": start} if self.chunk == "tokens" else None
@@ -61,16 +64,26 @@ class Rag(Memory):
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return search results (best first in `entries`, oldest first as text), then the buffered messages."""
-        results, entry_count = [], len(self.store.live(self.chunk))
+        results = []
+        entry_count = len(self.store.live(self.chunk))
         if entry_count:
-            vectors = await self.embed([query])
-            results = self.index.search(vectors[0], self.k or entry_count)
-        return with_buffer(recalled(results, self.budget or None), stored_messages(self.store, BUFFER))
+            [vector] = await self.embed([query], "query")
+            results = self.index.search(vector, self.k or entry_count)
+        buffer = stored_messages(self.store, BUFFER)
+        buffer_tokens = with_buffer(Recall(), buffer).injected_tokens
+        available = max(0, self.prompt_budget(query) - buffer_tokens)
+        budget = min(self.budget, available) if self.budget else available
+        return with_buffer(recalled(results, budget), buffer)
 
     def _start(self) -> int:
-        """Return the character of the buffer's first message where the next chunk of tokens starts."""
-        chunks = self.store.live(self.chunk)
-        return int(chunks[-1].meta.get("start", 0)) if chunks else 0
+        """Return the character of the buffer's first message where the next chunk of tokens starts.
+
+        It is 0 if the chunk before it, or the message in which that chunk ends, was forgotten.
+        """
+        chunk, buffer = self.store.newest(self.chunk), self.store.live(BUFFER)
+        if chunk is None or not buffer or not {*buffer[0].sources} <= {*chunk.sources}:
+            return 0
+        return int(chunk.meta.get("start", 0))
 
 
 RAG = System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k"))

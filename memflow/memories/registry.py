@@ -40,22 +40,31 @@ class MemoryConfig:
         Raises BadSettings if a tool or a package that it needs is missing.
         """
         self.check_requirements()
-        for needed, tool, what in (
-            (self.system.needs_embedder, tools.embedder, "an embedder"),
-            (self.system.needs_chat, tools.chat, "a chat model"),
-            (self.server is not None, tools.server, "a connection to its memory server"),
-        ):
-            if needed and tool is None:
-                raise BadSettings(
-                    f"the memory {self.name} needs {what}, but none is configured. Configure one in "
-                    "memflow.toml."
-                )
+        missing = None
+        if self.system.needs_embedder and tools.embedder is None:
+            missing = "an embedder"
+        elif self.system.needs_chat and tools.chat is None:
+            missing = "a chat model"
+        elif self.server is not None and tools.server is None:
+            missing = "a connection to its memory server"
+        if missing is not None:
+            raise BadSettings(
+                f"the memory {self.name} needs {missing}, but none is configured. Configure one in memflow.toml."
+            )
         return lambda store: self.system.memory(store, tools, **self.values)
 
     @property
     def design(self) -> Design:
         """What the memory does on purpose with these parameters. A memory server declares it in its greeting."""
         return self.system.memory(**self.values).design
+
+    @property
+    def forgets(self) -> frozenset[str]:
+        """The forms of requests to forget that the memory obeys; of a server, those of its last answer to `hello`."""
+        if self.server is None:
+            return self.system.memory.forgets
+        forms = frozenset[str](self.server.hello.can.forget if self.server.hello is not None else ())
+        return forms | ({"time"} if "message" in forms else set())
 
     def check_requirements(self) -> None:
         """Raise BadSettings if a package that the memory needs is missing."""
@@ -82,13 +91,12 @@ class MemoryConfig:
 
 def handlers(user_memories: Mapping[str, UserMemory] | None = None) -> dict[str, Handler]:
     """Return the scripted chat's handlers for the prompts of every usable system, by prompt name."""
-    usable = (
-        config
-        for config in resolve_user_memories(user_memories or {}).values()
-        if isinstance(config, MemoryConfig)
-    )
-    systems = [*shipped_systems(), *(config.system for config in usable)]
-    return {prompt: handler for system in systems for prompt, handler in system.memory.handlers().items()}
+    configs = resolve_user_memories(user_memories or {}).values()
+    user_systems = [config.system for config in configs if isinstance(config, MemoryConfig)]
+    handlers: dict[str, Handler] = {}
+    for system in (*shipped_systems(), *user_systems):
+        handlers |= system.memory.handlers()
+    return handlers
 
 
 def shipped_systems() -> list[System]:
@@ -108,8 +116,10 @@ def find(name: str, user_memories: Mapping[str, UserMemory] | None = None) -> Me
         return _user_memory(name, user_memories[name], user_memories)
     if shipped is not None:
         return shipped
-    names = [system_name for system in SYSTEMS.values() for system_name in (system.name, system.default_name)]
-    raise BadSettings(unknown_name("memory", name, {*names, *user_memories}, "memflow memories"))
+    names = {*user_memories}
+    for system in SYSTEMS.values():
+        names |= {system.name, system.default_name}
+    raise BadSettings(unknown_name("memory", name, names, "memflow memories"))
 
 
 def resolve_user_memories(user_memories: Mapping[str, UserMemory]) -> dict[str, MemoryConfig | BadSettings]:
@@ -213,5 +223,5 @@ def _parse_value(label: str, value: Any, parameter: Parameter) -> Any:
         raise BadSettings(f"{label} is {value}, above the maximum. Set at most {parameter.high}.")
     words = value if isinstance(value, tuple) else (value,)
     if parameter.choices and not set(words) <= set(parameter.choices):
-        raise BadSettings(f"{label} has the invalid value {value!r}. Use {', '.join(parameter.choices)}")
+        raise BadSettings(f"{label} has the invalid value {value!r}. Use {', '.join(parameter.choices)}.")
     return value

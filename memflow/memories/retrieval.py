@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
-from memflow.memories.notes import Grain, recalled, split_messages
+from memflow.memories.notes import EMBEDDED, PARTS, Grain, recalled, split_messages
 from memflow.memories.search import Bm25, Dense
 from memflow.memories.systems import System
 
@@ -21,6 +22,9 @@ class Lexical(Memory):
     k: int = parameter(5, "Number of recalled entries.", low=1)
     grain: Grain = "message"
 
+    uses_window: ClassVar[bool] = True
+    forgets: ClassVar[frozenset[str]] = FORMS
+
     def __post_init__(self) -> None:
         self.index = Bm25(self.store, self.grain)
 
@@ -31,7 +35,7 @@ class Lexical(Memory):
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the `k` entries with the highest BM25 scores for the query."""
-        return recalled(self.index.search(query, self.k))
+        return recalled(self.index.search(query, self.k), self.prompt_budget(query))
 
 
 @dataclass
@@ -39,8 +43,11 @@ class Embedded(Memory):
     """A memory of messages or whole sessions, found by their embeddings."""
 
     k: int = parameter(5, "Number of recalled entries.", low=1)
+    embedded: tuple[str, ...] = parameter(PARTS, EMBEDDED, choices=PARTS)
     grain: Grain = "message"
 
+    uses_window: ClassVar[bool] = True
+    forgets: ClassVar[frozenset[str]] = FORMS
     calls: ClassVar[Calls] = Calls(embed_write=1, embed_read=1)
 
     def __post_init__(self) -> None:
@@ -48,8 +55,8 @@ class Embedded(Memory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store each message as an entry, or all messages as one session, with vectors from one embedding call."""
-        drafts = split_messages(messages, self.grain)
-        vectors = await self.embed([draft.text for draft in drafts])
+        drafts = split_messages(messages, self.grain, self.embedded)
+        vectors = await self.embed([draft.embedded or draft.text for draft in drafts], "passage")
         for draft, vector in zip(drafts, vectors, strict=True):
             self.store.add(self.grain, draft.text, sources=draft.sources, role=draft.role, vector=vector)
 
@@ -57,8 +64,8 @@ class Embedded(Memory):
         """Return the `k` entries nearest to the query."""
         if not self.store.live(self.grain):
             return Recall()
-        [vector] = await self.embed([query])
-        return recalled(self.index.search(vector, self.k))
+        [vector] = await self.embed([query], "query")
+        return recalled(self.index.search(vector, self.k), self.prompt_budget(query))
 
 
 BM25_MESSAGE = System(

@@ -128,7 +128,8 @@ class SearchIndex(ABC, Generic[D]):
         documents = self._documents
         current = self.store.live(*self.kinds)
         ids = {item.entry_id for item in current}
-        for entry_id in [entry_id for entry_id in documents.numbers if entry_id not in ids]:
+        retired_ids = [entry_id for entry_id in documents.numbers if entry_id not in ids]
+        for entry_id in retired_ids:
             self._retire(entry_id, documents.items[documents.numbers[entry_id]])
         for item in current:
             if item.entry_id not in documents.numbers:
@@ -165,16 +166,17 @@ class SearchIndex(ABC, Generic[D]):
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
         """Return the `k` best current documents with scores above `above`, best first; equal scores oldest first."""
+        if k <= 0:
+            return []
         if self._documents.retired:
             scores[self._documents.retired] = -np.inf
         numbers = (scores > above).nonzero()[0]
-        if k <= 0:
-            return []
         values = scores[numbers]
         if len(numbers) > k:
-            ordered = values.copy()
-            ordered.partition(len(values) - k)
-            best = (values >= ordered[len(values) - k]).nonzero()[0]
+            # Sort only the documents that are at least as good as the k-th best: a partition is linear in time.
+            partitioned = values.copy()
+            partitioned.partition(len(values) - k)
+            best = (values >= partitioned[len(values) - k]).nonzero()[0]
             numbers, values = numbers[best], values[best]
         ranked = (-values).argsort(kind="stable")[:k]
         items = self._documents.items
@@ -227,15 +229,16 @@ class Bm25(SearchIndex[_WordDocuments]):
         if current == 0 or documents.total == 0:
             return []
         lengths = np.frombuffer(documents.lengths)
+        # BM25's length normalization: K1 * (1 - B + B * length / mean length).
         norms = K1 * (1 - B) + lengths * (K1 * B * current / documents.total)
-        for word, times in Counter(search_words(query)).items():
+        for word, count_in_query in Counter(search_words(query)).items():
             postings = documents.words.get(word)
             if postings is None or postings.living == 0:
                 continue
-            weight = times * math.log(1 + (current - postings.living + 0.5) / (postings.living + 0.5))
+            inverse_frequency = math.log(1 + (current - postings.living + 0.5) / (postings.living + 0.5))
             numbers = np.frombuffer(postings.numbers, np.int64)
             counts = np.frombuffer(postings.counts)
-            scores[numbers] += weight * counts / (counts + norms[numbers])
+            scores[numbers] += count_in_query * inverse_frequency * counts / (counts + norms[numbers])
         return self._best(scores, k, 0.0)
 
     def _empty(self) -> _WordDocuments:

@@ -89,9 +89,9 @@ class System:
             installed = metadata.version(name)
         except metadata.PackageNotFoundError:
             return f"{self.memory.requires}, which is not installed"
-        return (
-            f"{self.memory.requires}, and {installed} is installed" if version not in ("", installed) else ""
-        )
+        if version in ("", installed):
+            return ""
+        return f"{self.memory.requires}, and {installed} is installed"
 
     @property
     def needs_embedder(self) -> bool:

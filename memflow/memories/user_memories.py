@@ -16,16 +16,18 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from memflow.entry_points import MEMORIES, installed, is_ours, package_of
 from memflow.errors import BadSettings
+from memflow.fingerprint import digest
 from memflow.memories.main_code import MAIN
 from memflow.memories.server.config import ServerConfig
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Memory
 
+LAUNCHERS = {"env", "npx", "uvx", "node", "python", "python3"}
+"""Words of a command that do not say what it starts."""
 _WORD = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z0-9]+|[A-Z]+[0-9]*")
 
 
@@ -52,10 +54,23 @@ def memory_name(path: str) -> str:
     return "_".join(word.lower() for word in _WORD.findall(path.rpartition(":")[2]))
 
 
-def server_name(url: str) -> str:
-    """Return the memory name for the address of a server: `server_127_0_0_1_9000` for `http://127.0.0.1:9000`."""
-    parts = urlsplit(url)
-    return "_".join(["server", *re.findall(r"[a-z0-9]+", f"{parts.netloc}{parts.path}".lower())])
+def server_name(address: str) -> str:
+    """Return the memory name for the address of a server: `server_127_0_0_1_9000` for `http://127.0.0.1:9000`.
+
+    That of another contract begins with the contract: `aml_127_0_0_1_9000`. That of a command has its main words and a
+    digest: `mcp_server_memory_7d793037` for `mcp:npx -y @modelcontextprotocol/server-memory`.
+    """
+    contract, target = "server", address
+    if address.startswith(("aml:", "mcp:")):
+        contract, _, target = address.partition(":")
+    if contract == "mcp" and not target.startswith(("http://", "https://")):
+        arguments = [word for word in target.split() if "=" not in word and not word.startswith("-")]
+        names = [argument.rpartition("/")[2] for argument in arguments]
+        main_words = [name for name in names if name not in LAUNCHERS]
+        text = " ".join([*main_words, digest(address)[:8]])
+    else:
+        text = target.partition("://")[2]
+    return "_".join([contract, *re.findall(r"[a-z0-9]+", text.lower())])
 
 
 def load_memory(path: str) -> "type[Memory]":
@@ -79,14 +94,14 @@ def load_memory(path: str) -> "type[Memory]":
             f"{path} does not define the methods {', '.join(sorted(memory.__abstractmethods__))}. "
             "Define them."
         )
-    parameters = {parameter.name for parameter in fields(memory)}
-    declared = {
-        name for base in memory.__mro__ for name, value in vars(base).items() if isinstance(value, Field)
-    }
-    undeclared = sorted(declared - parameters)
-    if undeclared:
+    # A class without the decorator @dataclass leaves the dataclasses.Field of its parameters as attributes.
+    fields_of_class: set[str] = set()
+    for base in memory.__mro__:
+        fields_of_class.update(name for name, value in vars(base).items() if isinstance(value, Field))
+    without_decorator = sorted(fields_of_class - {parameter.name for parameter in fields(memory)})
+    if without_decorator:
         raise BadSettings(
-            f"{path}: the class is not a dataclass, so {', '.join(undeclared)} cannot be a parameter. Put "
+            f"{path}: the class is not a dataclass, so {', '.join(without_decorator)} cannot be a parameter. Put "
             "@dataclass above the class."
         )
     return memory

@@ -99,17 +99,18 @@ def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
     return tuple(message.turn(before) for message, before in zip(messages, dates, strict=False))
 
 
-def newest_within(messages: Sequence[StoredMessage], budget: float) -> Recall:
+def newest_within(messages: Sequence[StoredMessage], budget: float, per_message: float = 0) -> Recall:
     """Return a Recall of the newest messages that fit into `budget` tokens, as chat turns, without older messages.
 
-    The budget may be `math.inf`.
+    The budget may be `math.inf`. Each message needs `per_message` tokens of it beside those of its text.
     """
     turns = as_turns(messages)
     sizes = [estimate(turn.content) for turn in turns]
     first, total = len(sizes), 0
-    while first > 0 and total + sizes[first - 1] <= budget:
+    while first > 0 and total + sizes[first - 1] + per_message <= budget:
         first -= 1
         total += sizes[first]
+        budget -= per_message
     while first < len(messages):
         # The oldest remaining message may now need its date, which a dropped message before it had.
         oldest = messages[first].turn()

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from memflow.chat.limits import ItemCheck
 from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
 from memflow.memories.entries import EntryStore, Item, Vector
+from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
@@ -85,17 +86,22 @@ class NoteLinks:
         targets = [target for link in item.meta["links"] if (target := self.store.latest(link)) is not None]
         # Sorted, because a restored store yields notes in the order of their last versions.
         linking_numbers = sorted(self._linked_by.get(item.meta["number"], ()))
-        return [*targets, *(self._notes[number] for number in linking_numbers)]
+        return [*targets, *(self._notes[number] for number in linking_numbers if number in self._notes)]
 
     def _process_changes(self) -> None:
         for item in self.store.changes(self._version):
-            if item.kind != NOTE or item.until is not None:
+            if item.kind != NOTE:
                 continue
             number = item.meta["number"]
-            # Later versions of a note have the links of the first one, which count once.
-            for link in () if number in self._notes else item.meta["links"]:
-                if (target := self.store.latest(link)) is not None:
-                    self._linked_by[target.meta["number"]].append(number)
+            if item.until is not None:
+                if self.store.latest(item.entry_id) is None:  # forgotten
+                    self._notes.pop(number, None)
+                continue
+            if number not in self._notes:  # later versions of a note have the same links
+                targets = [self.store.latest(link) for link in item.meta["links"]]
+                for target in targets:
+                    if target is not None:
+                        self._linked_by[target.meta["number"]].append(number)
             self._notes[number] = item
         self._version = self.store.version
 
@@ -115,6 +121,8 @@ class AMem(ModelWrittenMemory):
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
     version: ClassVar[int] = 2
+    forgets: ClassVar[frozenset[str]] = FORMS
+    """As the published code deletes a note: what other notes took over from it, in evolution, stays."""
 
     def __post_init__(self) -> None:
         self.index = Dense(self.store, NOTE)
@@ -129,10 +137,10 @@ class AMem(ModelWrittenMemory):
             for note, source_ids in zip(notes, sources, strict=True)
         )
         notes = [
-            note.with_description(described) if described else note
-            for note, described in zip(notes, answers, strict=True)
+            note.with_description(description) if description else note
+            for note, description in zip(notes, answers, strict=True)
         ]
-        vectors = await self.embed([note.embedding_text for note in notes])
+        vectors = await self.embed([note.embedding_text for note in notes], "passage")
         for note, source, vector in zip(notes, sources, vectors, strict=True):
             await self._connect(note, source, vector)
 
@@ -144,7 +152,7 @@ class AMem(ModelWrittenMemory):
         if self.query == "keywords":
             answer: Keywords = await self.ask_to_read("keywords", {"question": query}, failed=failed)
             query = ", ".join(answer.keywords)
-        vectors = await self.embed([query])
+        vectors = await self.embed([query], "query")
         notes = self.index.search(vectors[0], self.k)
         entries = (*notes, *self._linked_notes(notes))
         notes_text = join_texts(sorted(entries, key=lambda item: item.meta["number"]))
@@ -153,36 +161,47 @@ class AMem(ModelWrittenMemory):
 
     def _undescribed_notes(self, messages: Sequence[Message]) -> list[Note]:
         """Return a note without description for each message. A message without a date gets the date before it."""
-        # A message's note is written after those it changes, so the last entry is the newest message's.
-        newest = self.store.newest(NOTE)
-        number, time = (newest.meta["number"], newest.meta["time"]) if newest else (-1, None)
+        # A message's note is written after those it changes, so the last entry is the newest message's. It may be
+        # forgotten.
+        newest = next((item for item in reversed(self.store) if item.kind == NOTE), None)
+        first_number = newest.meta["number"] + 1 if newest else 0
+        time = newest.meta["time"] if newest else None
         notes = []
-        for message in messages:
-            number, time = number + 1, message.sent_at or time
+        for number, message in enumerate(messages, first_number):
+            time = message.sent_at or time
             notes.append(Note(number, message.line(), time))
         return notes
 
     async def _connect(self, note: Note, source: tuple[str, ...], vector: Vector) -> None:
         """Rewrite the descriptions of similar notes, then add the note with its links and, if they change, new tags."""
-        near = self.index.search(vector, self.k_links)
+        neighbors = self.index.search(vector, self.k_links)
         decision: Decision | None = None
-        if near:
-            fields = {"neighbours": note_sections(near), "note": note.text}
+        if neighbors:
+            fields = {"neighbours": note_sections(neighbors), "note": note.text}
             decision = await self.ask(
-                "connect", fields, sources=source, check_item=_reference_check(len(near))
+                "connect",
+                fields,
+                sources=source,
+                check_item=_reference_check(len(neighbors)),
+                numbers=dict.fromkeys(("links", "note", "evolved"), len(neighbors)),
             )
         if decision is not None:
-            linked_ids = dict.fromkeys(near[number - 1].entry_id for number in decision.links)
+            linked_ids = dict.fromkeys(neighbors[number - 1].entry_id for number in decision.links)
             linked_note = replace(note, links=[*linked_ids], tags=decision.tags or note.tags)
-            changed_notes = _evolve(near, decision.evolved, source[0])
-            retagged = [linked_note] if linked_note.tags != note.tags else []
+            changed_notes = _evolve(neighbors, decision.evolved, source[0])
             # One request embeds the changed neighbors and the new note, if its tags changed.
-            vectors = await self.embed(
-                [changed.embedding_text for changed in (*changed_notes.values(), *retagged)]
-            )
-            for (index, changed), new_vector in zip(changed_notes.items(), vectors, strict=False):
-                self.store.revise(near[index], text=changed.text, vector=new_vector, meta=changed.meta)
-            note, vector = linked_note, vectors[-1] if retagged else vector
+            texts = [changed_note.embedding_text for changed_note in changed_notes.values()]
+            is_retagged = linked_note.tags != note.tags
+            if is_retagged:
+                texts.append(linked_note.embedding_text)
+            vectors = await self.embed(texts, "passage")
+            for (index, changed_note), new_vector in zip(changed_notes.items(), vectors, strict=False):
+                self.store.revise(
+                    neighbors[index], text=changed_note.text, vector=new_vector, meta=changed_note.meta
+                )
+            if is_retagged:
+                vector = vectors[-1]
+            note = linked_note
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
 
     def _linked_notes(self, notes: Sequence[Item]) -> list[Item]:
@@ -216,9 +235,8 @@ def _reference_check(count: int) -> ItemCheck:
         number = item.note if isinstance(item, Evolved) else item
         if number > count:
             return f"there is no note {number}: the notes are numbered 1 to {count}"
-        if isinstance(item, Evolved) and item.note in [
-            other.note for other in accepted if isinstance(other, Evolved)
-        ]:
+        changed_notes = [change.note for change in accepted if isinstance(change, Evolved)]
+        if isinstance(item, Evolved) and item.note in changed_notes:
             return f"note {number} is changed twice"
         return None
 

@@ -47,6 +47,7 @@ class Awi(ModelWrittenMemory):
     calls: ClassVar[Calls] = Calls(chat_write=1, per="round")
     prompt_stems: ClassVar[tuple[str, ...]] = ("update",)
     ranks_entries: ClassVar[bool] = False
+    cannot_forget: ClassVar[str] = "its model adds and replaces labels, and deletes none"
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Buffer the messages. For every `freq` messages that leave the buffer, request a model to update the facts."""

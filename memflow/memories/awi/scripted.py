@@ -18,16 +18,16 @@ SHARED = 4
 
 def _update(request: ChatRequest) -> Facts:
     kinds = request.fields["kinds"]
-    sentences = [text for text in statements(request.fields["messages"]) if _is_covered(subject(text), kinds)]
+    sentences = [text for text in statements(request.fields["messages"]) if _is_covered(text, kinds)]
     facts = {subject(text)[:60]: text[:200] for text in sentences}
     return Facts(facts=[Fact(label=label, value=value) for label, value in [*facts.items()][:8]])
 
 
-def _is_covered(topic: str, kinds: str) -> bool:
+def _is_covered(statement: str, kinds: str) -> bool:
     if ANYTHING in kinds.lower():
         return True
     kind_words = search_words(kinds)
-    return any(_share_prefix(word, kind_word) for word in search_words(topic) for kind_word in kind_words)
+    return any(_share_prefix(word, kind_word) for word in search_words(statement) for kind_word in kind_words)
 
 
 def _share_prefix(word: str, other: str) -> bool:
@@ -38,7 +38,8 @@ def _share_prefix(word: str, other: str) -> bool:
 def _evolve(request: ChatRequest) -> Policy:
     kinds = [line.partition(". ")[2] for line in request.fields["kinds"].split("\n")]
     feedback: dict[str, Any] = json.loads(request.fields["feedback"])
-    state_names = [name.replace("_", " ") for period in feedback.get("told", {}).values() for name in period]
+    states = [state for period in feedback.get("told", {}).values() for state in period.items()]
+    state_names = [f"{name} ({value})".replace("_", " ") for name, value in states]
     questions = [item if isinstance(item, str) else item["question"] for item in feedback["questions"]]
     new_kinds = [kind for kind in (*_join_names(state_names), *questions) if kind not in kinds]
     return Policy(kinds=[*kinds, *new_kinds][:16], changes=[f"added: {kind}"[:160] for kind in new_kinds][:8])

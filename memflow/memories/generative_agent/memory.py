@@ -49,20 +49,17 @@ def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights)
     recency = [weights.decay**age for age in ages]
     relevance = [hit.score for hit in candidates]
     ratings = [hit.item.meta.get("importance") for hit in candidates]
-    importance = [value / 10 for value in ratings if value is not None]
+    importance = [rating / 10 for rating in ratings if rating is not None]
     if weights.normalise == "min_max":
         recency, relevance, importance = (_normalize(term) for term in (recency, relevance, importance))
-    normalized = iter(importance)
-    scored = [
-        SearchHit(
-            hit.item,
-            weights.recency * recent
-            + weights.relevance * relevant
-            + (0.0 if value is None else weights.importance * next(normalized)),
-        )
-        for hit, recent, relevant, value in zip(candidates, recency, relevance, ratings, strict=True)
-    ]
-    return sorted(scored, key=_best_first)
+    importance_of_rated = iter(importance)
+    hits = []
+    for index, hit in enumerate(candidates):
+        score = weights.recency * recency[index] + weights.relevance * relevance[index]
+        if ratings[index] is not None:
+            score += weights.importance * next(importance_of_rated)
+        hits.append(SearchHit(hit.item, score))
+    return sorted(hits, key=_best_first)
 
 
 def _best_first(hit: SearchHit) -> tuple[float, int]:
@@ -135,7 +132,7 @@ class GenerativeAgent(ModelWrittenMemory):
         """Add each message with its importance and vector, and reflect if the threshold is reached."""
         drafts = split_messages(messages, "message")
         vectors, ratings = await asyncio.gather(
-            self.embed([draft.text for draft in drafts]),
+            self.embed([draft.text for draft in drafts], "passage"),
             self._rate((draft.text, draft.sources) for draft in drafts),
         )
         for draft, vector, rating in zip(drafts, vectors, ratings, strict=True):
@@ -149,7 +146,7 @@ class GenerativeAgent(ModelWrittenMemory):
         """Return the best observations and reflections; unless `frozen`, record the access, which resets recency."""
         if not self.store.live(OBSERVATION):
             return Recall()
-        [vector] = await self.embed([query])
+        [vector] = await self.embed([query], "query")
         recall = recalled(top_items(self._rank(vector), self.k), self.budget or None)
         if not frozen:
             self.accesses.note(recall.entries, self.store.sequence)
@@ -185,33 +182,30 @@ class GenerativeAgent(ModelWrittenMemory):
         questions = answer.questions[: self.questions] if answer else []
         # Added even without questions: otherwise every later message would start a reflection again.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
-        vectors = await self.embed(questions)
-        cited = [first_within(top_items(self._rank(vector), self.reflect_k), SHOWN) for vector in vectors]
-        self.accesses.note(
-            [*{item.entry_id: item for memories in cited for item in memories}.values()], self.store.sequence
-        )
+        vectors = await self.embed(questions, "query")
+        evidence = [first_within(top_items(self._rank(vector), self.reflect_k), SHOWN) for vector in vectors]
+        accessed = {item.entry_id: item for memories in evidence for item in memories}
+        self.accesses.note(list(accessed.values()), self.store.sequence)
         answers: list[Insights | None] = await self.ask_all(
             PromptRequest(
                 "insights",
                 {"statements": number_texts(memories), "count": self.insights},
                 sources_of(memories),
                 _citation_check(len(memories)),
+                numbers={"because": len(memories)},
             )
-            for memories in cited
+            for memories in evidence
         )
-        distinct = {
-            insight.insight: (insight, memories)
-            for insights, memories in zip(answers, cited, strict=True)
-            for insight in (insights.insights[: self.insights] if insights else ())
-        }
-        await self._add_reflections(
-            [(insight, _cited_memories(insight, memories)) for insight, memories in distinct.values()]
-        )
+        citations: dict[str, tuple[Insight, Sequence[Item]]] = {}  # by text: equal insights are added once
+        for answer_insights, memories in zip(answers, evidence, strict=True):
+            for insight in answer_insights.insights[: self.insights] if answer_insights else ():
+                citations[insight.insight] = (insight, _cited_memories(insight, memories))
+        await self._add_reflections(list(citations.values()))
 
     async def _add_reflections(self, insights: Sequence[tuple[Insight, Sequence[Item]]]) -> None:
         """Add insights as reflections, with the sources of all memories that they cite."""
         vectors, ratings = await asyncio.gather(
-            self.embed([insight.insight for insight, _ in insights]),
+            self.embed([insight.insight for insight, _ in insights], "passage"),
             self._rate((insight.insight, sources_of(cited)) for insight, cited in insights),
         )
         for (insight, cited), vector, rating in zip(insights, vectors, ratings, strict=True):

@@ -26,10 +26,10 @@ def _insights(request: ChatRequest) -> Insights:
     for number, line in _NUMBERED.findall(request.fields["statements"]):
         for sentence in statements(line):
             by_subject.setdefault(subject(sentence)[:60], {})[int(number)] = sentence
-    insights = [
-        Insight(insight=f"On {topic}: {' '.join([*sentences.values()][:6])}"[:200], because=[*sentences][:6])
-        for topic, sentences in [*by_subject.items()][: request.fields["count"]]
-    ]
+    insights = []
+    for topic, sentences in list(by_subject.items())[: request.fields["count"]]:
+        text = f"On {topic}: {' '.join(list(sentences.values())[:6])}"
+        insights.append(Insight(insight=text[:200], because=list(sentences)[:6]))
     return Insights(insights=insights)
 
 

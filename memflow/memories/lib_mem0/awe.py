@@ -39,8 +39,8 @@ class LibAwe(LibMem0):
         """Buffer the messages; add every `freq` messages that leave the buffer to the package."""
         store_messages(self.store, messages, BUFFER)
         leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
-        for at in range(0, len(leaving), self.freq):
-            batch = leaving[at : at + self.freq]
+        for start in range(0, len(leaving), self.freq):
+            batch = leaving[start : start + self.freq]
             sources = [source for message in batch for source in message.item.sources]
             await self.add([_label(message) for message in batch], sources, batch[-1].date)
         retire_messages(self.store, leaving, BUFFER)

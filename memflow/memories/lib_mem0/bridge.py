@@ -17,6 +17,7 @@ from memflow.chat.requests import Chat, ChatMessage, ChatRequest
 from memflow.errors import ChatError, FatalChatError
 from memflow.memories.entries import Vector
 from memflow.memories.lib_mem0.answers import Facts, Operations
+from memflow.memories.memory import InputType
 from memflow.timing import count_completion
 
 T = TypeVar("T")
@@ -32,7 +33,7 @@ class Bridge:
     """The connection of one package store to memflow's chat model and embedder, with vectors and errors so far."""
 
     chat: Chat
-    embed: Callable[[Sequence[str]], Awaitable[Vector]]
+    embed: Callable[[Sequence[str], InputType], Awaitable[Vector]]
     parameters: Mapping[str, Any] = field(default_factory=dict)
     """The memory's parameters, which limit the answers."""
     vectors: dict[str, Vector] = field(default_factory=dict)
@@ -51,7 +52,10 @@ class Bridge:
         The event loop's default threads are not used, since they may be needed to answer the requests of `work`.
         """
         self._loop = asyncio.get_running_loop()
-        self.errors, self.at_limit, self.requested_changes, self.fatal_error = [], [], 0, None
+        self.errors = []
+        self.at_limit = []
+        self.requested_changes = 0
+        self.fatal_error = None
         thread = ThreadPoolExecutor(1)
         try:
             # The thread gets a copy of the context, so that its time counts for the operation (memflow/timing.py).
@@ -60,16 +64,16 @@ class Bridge:
             self._loop = None
             thread.shutdown(wait=False)
 
-    async def embed_missing(self, texts: Sequence[str]) -> None:
+    async def embed_missing(self, texts: Sequence[str], input_type: InputType = "passage") -> None:
         """Embed the texts without a vector in one request, and store the vectors."""
         missing = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if missing:
-            self.vectors.update(zip(missing, await self.embed(missing), strict=True))
+            self.vectors.update(zip(missing, await self.embed(missing, input_type), strict=True))
 
-    def vector(self, text: str) -> Vector:
+    def vector(self, text: str, input_type: InputType) -> Vector:
         """Return the vector of a text. The package's thread calls this method."""
         if text not in self.vectors:
-            self._wait(self.embed_missing([text]))
+            self._wait(self.embed_missing([text], input_type))
         return self.vectors[text]
 
     def answer(self, messages: Sequence[Mapping[str, str]]) -> str:
@@ -77,8 +81,8 @@ class Bridge:
         return self._wait(self._answer(messages))
 
     async def _answer(self, messages: Sequence[Mapping[str, str]]) -> str:
-        # The package sends its extraction with a system message, and its update without.
         """Return the model's answer as the package expects it, without its invalid items."""
+        # The package sends its extraction with a system message, and its update without.
         is_extraction = messages[0]["role"] == "system"
         request = ChatRequest(
             EXTRACT if is_extraction else UPDATE,
@@ -151,6 +155,7 @@ class Embedding:
         self.config = config
 
     def embed(self, text: str, memory_action: str | None = None) -> list[float]:
-        """Return the vector of a text; `memory_action` (add, search, update) has no effect."""
-        vector: list[float] = self.config.model.vector(text).tolist()
+        """Return the vector of a text: of a query if `memory_action` is search, else (add, update) of a passage."""
+        input_type: InputType = "query" if memory_action == "search" else "passage"
+        vector: list[float] = self.config.model.vector(text, input_type).tolist()
         return vector

@@ -93,12 +93,15 @@ class Library:
         results = self._ranked(limit=limit + 1, **arguments)
         if len(results) > limit and results[limit - 1].score - results[limit].score < CLOSE:
             results = self._ranked(limit=EVERYTHING, **arguments)
-        ranks, last_score, rank = {}, 0.0, 0
+        # Neighbors with almost equal scores share a rank, in which the oldest memory comes first.
+        sort_keys = {}
+        rank, previous_score = 0, 0.0
         for point in results:
-            rank += last_score - point.score >= CLOSE
-            last_score = point.score
-            ranks[point.id] = (rank, self._number(str(point.id)))
-        return sorted(results, key=lambda point: ranks[point.id])[:limit]
+            if previous_score - point.score >= CLOSE:
+                rank += 1
+            previous_score = point.score
+            sort_keys[point.id] = (rank, self._number(str(point.id)))
+        return sorted(results, key=lambda point: sort_keys[point.id])[:limit]
 
     def _number(self, library_id: str) -> int:
         if library_id not in self._ids:

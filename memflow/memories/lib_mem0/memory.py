@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from memflow.errors import BadSettings
 from memflow.memories.entries import Item
+from memflow.memories.forgetting import FORMS
 from memflow.memories.lib_mem0.bridge import Bridge
 from memflow.memories.lib_mem0.library import PACKAGE, Library, LibraryChange
 from memflow.memories.memory import AT_LIMIT, FAILURE, Calls, Message, ModelWrittenMemory, Recall, parameter
@@ -33,6 +34,8 @@ class LibMem0(ModelWrittenMemory):
 
     # Extraction and update; the vectors of facts and of new texts, and one that shows the number of dimensions.
     calls: ClassVar[Calls] = Calls(chat_write=2, embed_write=3, embed_read=1)
+    forgets: ClassVar[frozenset[str]] = FORMS
+    """The package's store is rebuilt from the entries that are left, as after its `delete`."""
     requires: ClassVar[str] = PACKAGE
 
     def __post_init__(self) -> None:
@@ -58,7 +61,8 @@ class LibMem0(ModelWrittenMemory):
             date: The simulated date of the last message, if known.
         """
         library = await self._open_library(sample_text=messages[0]["content"])
-        bridge, changes = library.bridge, list[LibraryChange]()
+        bridge = library.bridge
+        changes: list[LibraryChange] = []
         try:
             changes = await bridge.run_in_thread(lambda: library.add(messages, date))
         except BadSettings:
@@ -84,7 +88,7 @@ class LibMem0(ModelWrittenMemory):
         """Return the entries that the package's search finds, best first."""
         if not self.store.live(MEMORY):
             return Recall()
-        [vector] = await self.embed([query])
+        [vector] = await self.embed([query], "query")
         library = await self._open_library(sample_text=query)
         library.bridge.vectors[query] = vector
         numbers = library.search(query, self.k)
@@ -97,9 +101,8 @@ class LibMem0(ModelWrittenMemory):
 
         The vector of `sample_text` tells the number of dimensions if nothing else does.
         """
-        if self._library is not None and not any(
-            change.kind == MEMORY for change in self.store.changes(self._mirrored_version)
-        ):
+        changes = self.store.changes(self._mirrored_version)
+        if self._library is not None and not any(change.kind == MEMORY for change in changes):
             self._mirrored_version = self.store.version
             return self._library
         memories = {
@@ -107,9 +110,14 @@ class LibMem0(ModelWrittenMemory):
             for number, item in self._memory_entries().items()
             if item.vector is not None
         }
-        declared = self.tools.embedder.dimensions if self.tools.embedder else 0
-        dimensions = next((len(vector) for _, vector in memories.values()), declared)
-        dimensions = dimensions or len((await self.embed([sample_text]))[0])
+        if memories:
+            _, first_vector = next(iter(memories.values()))
+            dimensions = len(first_vector)
+        else:
+            dimensions = self.tools.embedder.dimensions if self.tools.embedder else 0
+        if not dimensions:
+            [sample_vector] = await self.embed([sample_text], "passage")
+            dimensions = len(sample_vector)
         created_count = sum(item.kind == MEMORY and item.previous is None for item in self.store)
         self._library = Library(Bridge(self._chat(), self.embed, vars(self)), dimensions, created_count)
         self._library.restore(memories)

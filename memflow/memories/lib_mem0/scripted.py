@@ -35,12 +35,13 @@ def _update(request: ChatRequest) -> Operations:
     before, _, after = request.fields["messages"].rpartition(_NEW)
     facts: list[str] = _listed(after.rpartition(_END)[0])
     memories: list[dict[str, str]] = _listed(before.rpartition(_KNOWN)[2]) if _KNOWN in before else []
-    by_subject = {subject(memory["text"]): memory for memory in memories}
+    memory_of_subject = {subject(memory["text"]): memory for memory in memories}
     operations: list[Operation] = []
     for fact in facts:
-        memory = by_subject.pop(subject(fact), None)
+        memory = memory_of_subject.pop(subject(fact), None)
         if memory is None:
-            operations.append(Operation(id=str(len(memories) + len(operations)), text=fact, event="ADD"))
+            unused_id = str(len(memories) + len(operations))
+            operations.append(Operation(id=unused_id, text=fact, event="ADD"))
         else:
             event: Any = "NONE" if memory["text"] == fact else "UPDATE"
             operations.append(Operation(id=memory["id"], text=fact, event=event, old_memory=memory["text"]))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.memories.entries import Vector
+from memflow.memories.forgetting import FORMS
 from memflow.memories.mem0.answers import Decisions, Fact, Facts
 from memflow.memories.mem0.passages import Passage
 from memflow.memories.mem0.updates import FACT, FactUpdate, NewFact, StoreChange
@@ -25,6 +26,7 @@ class FactMemory(ModelWrittenMemory):
     k: int = parameter(5, "Number of recalled facts.", low=1)
 
     prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract")
+    forgets: ClassVar[frozenset[str]] = FORMS
     version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
@@ -40,7 +42,14 @@ class FactMemory(ModelWrittenMemory):
         def find_error(fact: Fact, accepted: Sequence[Fact]) -> str | None:
             return passage.find_unknown(fact.messages)
 
-        return PromptRequest("extract", passage.fields(), passage.sources, find_error)
+        return PromptRequest(
+            "extract",
+            passage.fields(),
+            passage.sources,
+            find_error,
+            numbers={"messages": len(passage.said)},
+            about=("messages",),
+        )
 
     def new_facts(self, passage: Passage, answer: Facts | None) -> list[NewFact]:
         """Return the facts in the answer to an extraction request, with their source messages and dates."""
@@ -64,35 +73,35 @@ class FactMemory(ModelWrittenMemory):
         """Embed the texts that are not in `known` with one request. Return all vectors by text."""
         vectors = dict(known or {})
         missing = [text for text in dict.fromkeys(texts) if text not in vectors]
-        vectors.update(zip(missing, await self.embed(missing), strict=True))
+        vectors.update(zip(missing, await self.embed(missing, "passage"), strict=True))
         return vectors
 
     async def apply_changes(
-        self, steps: Sequence[StoreChange], vectors: Mapping[str, Vector]
+        self, changes: Sequence[StoreChange], vectors: Mapping[str, Vector]
     ) -> dict[str, Vector]:
         """Send the requests of the changes concurrently, then apply the changes in order.
 
         A change without a usable answer is skipped. Each fact without a decision gets a separate request. Return all
         vectors so far, by text.
         """
-        requests = [step.ask for step in steps]
+        requests = [change.ask for change in changes]
         answers = iter(await self.ask_all([request for request in requests if request is not None]))
         answered = [
-            (step, request, next(answers) if request else None)
-            for step, request in zip(steps, requests, strict=True)
+            (change, request, next(answers) if request else None)
+            for change, request in zip(changes, requests, strict=True)
         ]
+        # A change without a request needs no decision.
         usable = [
-            (step, answer) for step, request, answer in answered if request is None or answer is not None
+            (change, answer) for change, request, answer in answered if request is None or answer is not None
         ]
-        all_vectors = await self.vectors(
-            (text for step, answer in usable for text in step.texts(answer)), vectors
-        )
-        for step, answer in usable:
-            step.apply(answer, all_vectors)
-        for step, request, answer in answered:
+        texts = [text for change, answer in usable for text in change.texts(answer)]
+        all_vectors = await self.vectors(texts, vectors)
+        for change, answer in usable:
+            change.apply(answer, all_vectors)
+        for change, request, answer in answered:
             # A request for a single fact is not repeated.
-            if isinstance(step, FactUpdate) and request is not None and len(step.facts) > 1:
-                for fact in step.undecided_facts(answer):
+            if isinstance(change, FactUpdate) and request is not None and len(change.facts) > 1:
+                for fact in change.undecided_facts(answer):
                     all_vectors = await self._decide_alone(fact, all_vectors)
         return all_vectors
 
@@ -107,9 +116,9 @@ class FactMemory(ModelWrittenMemory):
             [decisions] = await self.ask_all([request])
             if decisions is None:
                 return dict(vectors)
-        known = await self.vectors(update.texts(decisions), vectors)
-        update.apply(decisions, known)
-        return known
+        all_vectors = await self.vectors(update.texts(decisions), vectors)
+        update.apply(decisions, all_vectors)
+        return all_vectors
 
     async def update_facts(self, facts_by_passage: Sequence[Sequence[NewFact]]) -> None:
         """Embed the new facts of all passages with one request, then update the store passage by passage."""
@@ -121,5 +130,5 @@ class FactMemory(ModelWrittenMemory):
         """Return the `k` facts nearest to the query; the notes list them in the order of writing."""
         if not self.store.live(FACT):
             return Recall()
-        [vector] = await self.embed([query])
+        [vector] = await self.embed([query], "query")
         return recalled(self.index.search(vector, self.k))

@@ -38,6 +38,7 @@ class Mem0Graph(Mem0):
     )
     calls: ClassVar[Calls] = Calls(chat_write=6, chat_read=1, embed_write=2, embed_read=1, per="round")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Mem0.bookkeeping_kinds | {ENTITY}
+    derived_kinds: ClassVar[frozenset[str]] = Mem0.derived_kinds | {ENTITY}
     version: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
@@ -47,18 +48,23 @@ class Mem0Graph(Mem0):
     async def write(self, messages: Sequence[Message]) -> None:
         """Extract facts and entities of all message pairs concurrently, then relations; update pair by pair."""
         window, passages = self.add_to_window(messages)
-        requests = [
-            *map(self.extraction, passages),
-            *(PromptRequest("entities", passage.fields(), passage.sources) for passage in passages),
-            *self.summary_requests(window),
+        fact_requests = [self.extraction(passage) for passage in passages]
+        entity_requests = [
+            PromptRequest("entities", passage.fields(), passage.sources, about=("messages",))
+            for passage in passages
         ]
-        answers = await self.ask_all(requests)
+        answers = await self.ask_all([*fact_requests, *entity_requests, *self.summary_requests(window)])
         count = len(passages)
-        self.trim_window(window, answers[2 * count :])
-        facts_lists = [self.new_facts(*pair) for pair in zip(passages, answers[:count], strict=True)]
-        entity_lists: list[Entities] = [
-            answer or Entities(entities=[]) for answer in answers[count : 2 * count]
+        fact_answers, entity_answers, summaries = (
+            answers[:count],
+            answers[count : 2 * count],
+            answers[2 * count :],
+        )
+        self.trim_window(window, summaries)
+        facts_lists = [
+            self.new_facts(passage, answer) for passage, answer in zip(passages, fact_answers, strict=True)
         ]
+        entity_lists: list[Entities] = [answer or Entities(entities=[]) for answer in entity_answers]
         triplet_lists = await self._extract_relations(passages, entity_lists)
         vectors = await self.vectors(
             [
@@ -79,12 +85,13 @@ class Mem0Graph(Mem0):
         failed: list[str] = []
         answer: Names = await self.ask_to_read("identify", {"query": query}, failed=failed)
         names = list(dict.fromkeys(answer.names))
-        vectors = await self.embed([query, *names])
+        vectors = await self.embed([query, *names], "query")
         facts = self.index.scored(vectors[0], self.k) if self.store.live(FACT) else []
         relations = self.graph.search(vectors[0], list(vectors[1:]), self.anchor, self.relevant)
         best_relations = relations[: self.relations]
-        recalls = [recalled([hit.item for hit in hits]) for hits in (facts, best_relations)]
-        notes = "\n".join(recall.notes for recall in recalls if recall.notes)
+        fact_notes = recalled([hit.item for hit in facts]).notes
+        relation_notes = recalled([hit.item for hit in best_relations]).notes
+        notes = "\n".join(text for text in (fact_notes, relation_notes) if text)
         nearest = sorted((*facts, *best_relations), key=lambda hit: -hit.score)
         entries = tuple(hit.item for hit in nearest)
         return Recall(notes, entries=entries, injected_tokens=estimate(notes), failed=tuple(failed))
@@ -114,7 +121,15 @@ class Mem0Graph(Mem0):
 
         entity_lines = number_lines(f"{entity.name} ({entity.type})" for entity in entities.entities)
         return PromptRequest(
-            "relations", {**passage.fields(), "entities": entity_lines}, passage.sources, find_error
+            "relations",
+            {**passage.fields(), "entities": entity_lines},
+            passage.sources,
+            find_error,
+            numbers={
+                **dict.fromkeys(("source", "target"), len(entities.entities)),
+                "messages": len(passage.said),
+            },
+            about=("messages", "entities"),
         )
 
 

@@ -29,6 +29,8 @@ class Mem0(FactMemory):
     prompt_stems: ClassVar[tuple[str, ...]] = ("decide", "extract", "summarise")
     calls: ClassVar[Calls] = Calls(chat_write=3, embed_write=2, embed_read=1, per="round")
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WINDOW, SUMMARY}
+    derived_kinds: ClassVar[frozenset[str]] = frozenset({WINDOW, SUMMARY})
+    """The published package deletes memories, with their relations, and neither messages nor entities."""
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Extract the facts of all message pairs concurrently, then update the stored facts pair by pair."""
@@ -48,11 +50,11 @@ class Mem0(FactMemory):
         store_messages(self.store, messages, WINDOW)
         window = stored_messages(self.store, WINDOW)
         summary = "".join(item.text for item in self.store.live(SUMMARY))
-        starts = range(old_count, len(window), self.together)
-        return window, [
-            Passage(window[at : at + self.together], window[max(0, at - self.recent) : at], summary)
-            for at in starts
-        ]
+        passages = []
+        for start in range(old_count, len(window), self.together):
+            recent_messages = window[max(0, start - self.recent) : start]
+            passages.append(Passage(window[start : start + self.together], recent_messages, summary))
+        return window, passages
 
     def summary_requests(self, window: Sequence[StoredMessage]) -> list[PromptRequest]:
         """Return the request for a new summary, in a list.

@@ -60,12 +60,15 @@ def _extract(request: ChatRequest) -> Facts:
 
 def _decide(request: ChatRequest) -> Decisions:
     memories = dict(_lines(request.fields["memories"]))
-    by_subject = {subject(text): number for number, text in reversed(memories.items())}
+    # Of memories with the same subject, the first is updated.
+    number_of_subject = {subject(text): number for number, text in reversed(memories.items())}
     decisions = []
     for number, text in dict(_lines(request.fields["facts"])).items():
-        old_number = by_subject.pop(subject(text), 0)
+        old_number = number_of_subject.pop(subject(text), 0)
         is_known = old_number > 0 and memories[old_number] == text
-        operation = "NOOP" if is_known else "UPDATE" if old_number else "ADD"
+        operation = "ADD"
+        if old_number:
+            operation = "NOOP" if is_known else "UPDATE"
         decisions.append(
             Decision(
                 fact=number,
@@ -87,9 +90,10 @@ def _triplets(messages: str) -> list[tuple[int, str, str, str]]:
     """Return (message number, speaker, subject, last word) for the first four complete statements."""
     triplets = []
     for number, speaker, sentence in _user_statements(messages):
-        source, label, target = speaker or "user", subject(sentence)[:60], search_words(sentence)[-1][:60]
-        if source.lower() != target:
-            triplets.append((number, source, label, target))
+        source = speaker or "user"
+        last_word = search_words(sentence)[-1][:60]
+        if source.lower() != last_word:  # a relation joins two entities
+            triplets.append((number, source, subject(sentence)[:60], last_word))
     return triplets[:4]
 
 

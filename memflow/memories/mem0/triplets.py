@@ -93,7 +93,8 @@ class Graph:
         similar: int,
     ) -> "RelationUpdate":
         """Return the update that adds a passage's triplets and retires the old relations that they contradict."""
-        joined_triplets, old = [], {}
+        joined_triplets = []
+        similar_relations: dict[str, Item] = {}
         for triplet in triplets:
             source, target = nodes[triplet.source], nodes[triplet.target]
             if source.name == target.name:
@@ -103,9 +104,13 @@ class Graph:
             )
             stored_nodes = {node.item.entry_id for node in (source, target) if node.item is not None}
             for item in self.relations_of(stored_nodes, vectors[triplet.text], similar):
-                old[item.entry_id] = item
-        repeated = {equal.entry_id for new in joined_triplets if (equal := self.find_equal(new)) is not None}
-        contested = sorted((old[key] for key in old.keys() - repeated), key=lambda item: item.order)
+                similar_relations[item.entry_id] = item
+        # A relation that a new triplet repeats is not contradicted.
+        for joined in joined_triplets:
+            equal = self.find_equal(joined)
+            if equal is not None:
+                similar_relations.pop(equal.entry_id, None)
+        contested = sorted(similar_relations.values(), key=lambda item: item.order)
         return RelationUpdate(self, joined_triplets, contested)
 
     def find_equal(self, joined: "JoinedTriplet") -> Item | None:
@@ -165,7 +170,8 @@ class RelationUpdate:
             ),
         }
         sources = dict.fromkeys(source for addition in self.additions for source in addition.triplet.sources)
-        return PromptRequest("resolve", fields, tuple(sources), self.find_error)
+        numbers = {"obsolete": len(self.old_relations)}
+        return PromptRequest("resolve", fields, tuple(sources), self.find_error, numbers=numbers)
 
     def find_error(self, number: int, accepted: Sequence[int]) -> str | None:
         """Return an error message if no old relation has this number, or None."""
@@ -189,13 +195,13 @@ class RelationUpdate:
             self.graph.store.retire(self.old_relations[number - 1].entry_id)
         added_nodes: dict[str, Item] = {}
         for addition in self.additions:
-            end_items = [
-                node.item or added_nodes.get(node.name) or self._node(node, addition.triplet, vectors)
-                for node in (addition.source, addition.target)
-            ]
-            added_nodes.update((node.text, node) for node in end_items)
-            nodes = [Node(node.text, str(node.meta["type"]), node) for node in end_items]
-            self._join(JoinedTriplet(addition.triplet, *nodes), vectors)
+            stored_nodes = []
+            for node in (addition.source, addition.target):
+                item = node.item or added_nodes.get(node.name) or self._node(node, addition.triplet, vectors)
+                stored_nodes.append(Node(item.text, str(item.meta["type"]), item))
+                added_nodes[item.text] = item
+            source, target = stored_nodes
+            self._join(JoinedTriplet(addition.triplet, source, target), vectors)
 
     def _node(self, node: Node, triplet: Triplet, vectors: Mapping[str, Vector]) -> Item:
         return self.graph.store.add(

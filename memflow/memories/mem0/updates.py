@@ -48,7 +48,9 @@ class FactUpdate:
         }
         sources = dict.fromkeys(source for fact in self.facts for source in fact.sources)
         loss = f"lost fact: {self.facts[0].text}" if len(self.facts) == 1 else ""
-        return PromptRequest("decide", fields, tuple(sources), self.find_error, loss=loss)
+        fact_count, memory_count = len(self.facts), len(self.memories)
+        numbers = {"fact": fact_count, "memory": memory_count, "decisions": fact_count + memory_count}
+        return PromptRequest("decide", fields, tuple(sources), self.find_error, loss=loss, numbers=numbers)
 
     def find_error(self, decision: Decision, accepted: Sequence[Decision]) -> str | None:
         """Return the error in a decision, such as an unknown fact number, or None for a valid decision."""
@@ -110,12 +112,13 @@ class FactUpdate:
         fact, memory = self.facts[decision.fact - 1], self.memories[decision.memory - 1]
         text = self._updated_text(decision)
         date = fact.date or memory.meta.get("date")
+        sources = fact.sources
+        if not decision.replaces:
+            sources = tuple(dict.fromkeys((*memory.sources, *fact.sources)))
         self.store.revise(
             memory,
             text=with_date(text, date),
-            sources=fact.sources
-            if decision.replaces
-            else tuple(dict.fromkeys((*memory.sources, *fact.sources))),
+            sources=sources,
             vector=vectors[text],
             meta=_meta(date),
         )

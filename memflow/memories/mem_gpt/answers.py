@@ -94,26 +94,26 @@ class RecallSearchDate(SearchCall):
     request_heartbeat: bool
 
 
-Keeping = WorkingAppend | WorkingReplace | ArchivalInsert
-Searching = ArchivalSearch | RecallSearch | RecallSearchDate
+AnyWriteCall = WorkingAppend | WorkingReplace | ArchivalInsert
+AnySearchCall = ArchivalSearch | RecallSearch | RecallSearchDate
 
 
 class Saves(BaseModel):
     """What to keep before messages are evicted: no calls, where nothing more is worth it."""
 
-    calls: Items[Annotated[Keeping, Field(discriminator="function")]]
+    calls: Items[Annotated[AnyWriteCall, Field(discriminator="function")]]
 
 
 class Searches(BaseModel):
     """What to look up: no calls, where enough is in view."""
 
-    calls: Items[Annotated[Searching, Field(discriminator="function")]]
+    calls: Items[Annotated[AnySearchCall, Field(discriminator="function")]]
 
 
 class Acts(BaseModel):
     """What to look up and what to keep."""
 
-    calls: Items[Annotated[Searching | Keeping, Field(discriminator="function")]]
+    calls: Items[Annotated[AnySearchCall | AnyWriteCall, Field(discriminator="function")]]
 
 
 class Summary(BaseModel):

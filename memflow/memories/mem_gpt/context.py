@@ -3,15 +3,16 @@
 All lines are numbered, so that a function call can cite its source lines.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.mem_gpt.answers import (
-    Keeping,
+    AnySearchCall,
+    AnyWriteCall,
     RecallSearchDate,
-    Searching,
     Section,
     WorkingAppend,
     WorkingReplace,
@@ -52,6 +53,11 @@ class Context:
         return estimate(self._notes()) + sum(self._sizes)
 
     @property
+    def numbers(self) -> dict[str, int]:
+        """The maximum of the properties of a function call that cite lines."""
+        return dict.fromkeys(("line", "rests_on"), len(self._texts))
+
+    @property
     def room(self) -> int:
         """The number of free tokens in the working context."""
         return self.size - sum(estimate(item.text) for item in self.working)
@@ -75,17 +81,18 @@ class Context:
     def fields(self) -> dict[str, str]:
         """Return the parts of the context as prompt fields, each entry on one numbered line."""
         lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
-        fields, start = {}, 0
-        for name, items in (
-            ("persona", self.section("persona")),
-            ("human", self.section("human")),
-            ("summary", self.summary),
-            ("messages", self.queue),
-            ("found", self.found),
-        ):
-            fields[name] = "\n".join(lines[start : start + len(items)]) or NOTHING
-            start += len(items)
-        return fields
+        sections: dict[str, Sized] = {
+            "persona": self.section("persona"),
+            "human": self.section("human"),
+            "summary": self.summary,
+            "messages": self.queue,
+            "found": self.found,
+        }
+        remaining_lines = iter(lines)  # in the order of the sections
+        return {
+            name: "\n".join(islice(remaining_lines, len(items))) or NOTHING
+            for name, items in sections.items()
+        }
 
     def sources(self, numbers: Iterable[int]) -> list[str]:
         """Return the distinct ids of the source messages of the lines with these numbers."""
@@ -95,17 +102,24 @@ class Context:
         """Return the entry of the working context that has this line number."""
         return self.working[number - 1]
 
-    def find_error(self, call: Keeping | Searching, accepted: Sequence[Keeping | Searching]) -> str | None:
+    def find_error(
+        self, call: AnyWriteCall | AnySearchCall, accepted: Sequence[AnyWriteCall | AnySearchCall]
+    ) -> str | None:
         """Return the error in a function call that follows the calls `accepted`, or None."""
         if error := self._argument_error(call):
             return error
-        replaced = [other.line for other in accepted if isinstance(other, WorkingReplace)]
-        if isinstance(call, WorkingReplace) and call.line in replaced:
+        if not isinstance(call, WorkingAppend | WorkingReplace):
+            return None
+        replaced_lines = [change.line for change in accepted if isinstance(change, WorkingReplace)]
+        if isinstance(call, WorkingReplace) and call.line in replaced_lines:
             return f"line {call.line} of the working context is replaced twice"
-        calls = [other for other in (*accepted, call) if isinstance(other, WorkingAppend | WorkingReplace)]
-        freed = [self.line(other.line).text for other in calls if isinstance(other, WorkingReplace)]
-        room = self.room + sum(map(estimate, freed)) - sum(estimate(other.text) for other in calls)
-        if room < min(0, self.room) and isinstance(call, WorkingAppend | WorkingReplace):
+        room = self.room
+        for change in (*accepted, call):
+            if isinstance(change, WorkingReplace):
+                room += estimate(self.line(change.line).text)
+            if isinstance(change, WorkingAppend | WorkingReplace):
+                room -= estimate(change.text)
+        if room < min(0, self.room):  # a context that is already too large may shrink
             return f"the working context would be {-room} tokens too large: shorten it, or use the archive"
         return None
 
@@ -115,11 +129,11 @@ class Context:
         entries = (*self.found, *self.working, *self.summary)
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
 
-    def _argument_error(self, call: Keeping | Searching) -> str | None:
+    def _argument_error(self, call: AnyWriteCall | AnySearchCall) -> str | None:
         if isinstance(call, RecallSearchDate):
             valid = call.start_date <= call.end_date
             return None if valid else f"{call.function} starts at {call.start_date}, after {call.end_date}"
-        if isinstance(call, Searching):
+        if isinstance(call, AnySearchCall):
             return None if call.query.strip() else f"{call.function} has an empty query"
         if not call.text.strip() and not isinstance(call, WorkingReplace):
             return f"{call.function} has an empty text"

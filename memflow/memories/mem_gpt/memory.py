@@ -14,12 +14,12 @@ from memflow.errors import RecallFailed
 from memflow.memories.entries import Item
 from memflow.memories.mem_gpt.answers import (
     Acts,
+    AnySearchCall,
+    AnyWriteCall,
     ArchivalInsert,
-    Keeping,
     RecallSearchDate,
     Saves,
     Searches,
-    Searching,
     Summary,
     WorkingAppend,
 )
@@ -49,11 +49,14 @@ class MemGpt(ModelWrittenMemory):
         low=1,
     )
 
-    calls: ClassVar[Calls] = Calls(chat_write=11, chat_read=10, embed_write=11, embed_read=10, per="message")
+    calls: ClassVar[Calls] = Calls(chat_write=11, chat_read=10, embed_write=11, embed_read=20, per="message")
     """With 10 steps, if every round requests a heartbeat; a write may also send the request for the summary."""
     version: ClassVar[int] = 2
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {WARNING}
     global_kinds: ClassVar[frozenset[str]] = frozenset({SUMMARY})
+    cannot_forget: ClassVar[str] = (
+        "its model edits the working context, and no function deletes from its storages"
+    )
 
     def __post_init__(self) -> None:
         self.storages = Storages(self.store, self.k)
@@ -90,7 +93,7 @@ class MemGpt(ModelWrittenMemory):
             stem = "search" if frozen else "act"
             try:
                 answer: Searches | Acts = await self.ask_to_read(
-                    stem, fields, failed=failed, check_item=context.find_error
+                    stem, fields, failed=failed, check_item=context.find_error, numbers=context.numbers
                 )
             except RecallFailed as error:
                 if not pages:
@@ -115,7 +118,7 @@ class MemGpt(ModelWrittenMemory):
             fields["room"] = str(max(0, context.room))
             sources = [source for message in context.queue for source in message.item.sources]
             saves: Saves | None = await self.ask(
-                "save", fields, sources=sources, check_item=context.find_error
+                "save", fields, sources=sources, check_item=context.find_error, numbers=context.numbers
             )
             calls = saves.calls if saves is not None else []
             await self._run_calls(context, calls)
@@ -129,7 +132,7 @@ class MemGpt(ModelWrittenMemory):
         evicted = [source for message in leaving for source in message.item.sources]
         fields = {"summary": join_texts(context.summary) or NOTHING, "messages": "\n".join(notes)}
         answer, vectors = await asyncio.gather(
-            self.ask("summarise", fields, sources=evicted), self.embed(notes)
+            self.ask("summarise", fields, sources=evicted), self.embed(notes, "passage")
         )
         summary: Summary | None = answer
         retire_messages(self.store, leaving, QUEUE)
@@ -154,25 +157,35 @@ class MemGpt(ModelWrittenMemory):
         for warning in self.store.live(WARNING):
             self.store.retire(warning.entry_id)
 
-    async def _run_calls(self, context: Context, calls: Iterable[Keeping | Searching]) -> list[SearchPage]:
-        """Execute the model's function calls in order, with one embedding request. Return the search results."""
+    async def _run_calls(
+        self, context: Context, calls: Iterable[AnyWriteCall | AnySearchCall]
+    ) -> list[SearchPage]:
+        """Execute the model's function calls in order, with one embedding request for passages and one for queries.
+
+        Return the search results.
+        """
         calls = list(calls)
-        texts = {}
+        passage_texts: dict[int, str] = {}  # by the index of the call
+        query_texts: dict[int, str] = {}
         for index, call in enumerate(calls):
             if isinstance(call, ArchivalInsert):
-                texts[index] = call.text
-            elif isinstance(call, Searching) and not isinstance(call, RecallSearchDate):
-                texts[index] = call.query
-        vectors = dict(zip(texts, await self.embed([*texts.values()]), strict=True))
+                passage_texts[index] = call.text
+            elif isinstance(call, AnySearchCall) and not isinstance(call, RecallSearchDate):
+                query_texts[index] = call.query
+        passage_vectors, query_vectors = await asyncio.gather(
+            self.embed([*passage_texts.values()], "passage"), self.embed([*query_texts.values()], "query")
+        )
+        vectors_by_call = dict(zip(passage_texts, passage_vectors, strict=True))
+        vectors_by_call |= zip(query_texts, query_vectors, strict=True)
         pages: list[SearchPage] = []
         for index, call in enumerate(calls):
-            if isinstance(call, Searching):
-                pages.append(self.storages.search(call, vectors.get(index)))
+            if isinstance(call, AnySearchCall):
+                pages.append(self.storages.search(call, vectors_by_call.get(index)))
             else:
-                self._write_entry(context, call, vectors.get(index))
+                self._write_entry(context, call, vectors_by_call.get(index))
         return pages
 
-    def _write_entry(self, context: Context, call: Keeping, vector: Vector | None) -> None:
+    def _write_entry(self, context: Context, call: AnyWriteCall, vector: Vector | None) -> None:
         sources = context.sources(call.rests_on)
         if isinstance(call, ArchivalInsert):
             self.store.add(ARCHIVAL, call.text, sources=sources, vector=vector)

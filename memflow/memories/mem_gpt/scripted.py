@@ -7,13 +7,13 @@ from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.mem_gpt.answers import (
     Acts,
+    AnySearchCall,
+    AnyWriteCall,
     ArchivalInsert,
     ArchivalSearch,
-    Keeping,
     RecallSearch,
     Saves,
     Searches,
-    Searching,
     Summary,
     WorkingAppend,
     WorkingReplace,
@@ -40,15 +40,15 @@ def _stated(request: ChatRequest) -> list[tuple[int, str]]:
 
 
 def _save(request: ChatRequest) -> Saves:
-    lines = {
+    known_lines = {
         subject(text): (message_number, text)
         for message_number, text in _lines(request.fields["human"]).items()
     }
     free_tokens = int(request.fields["room"])
-    calls: dict[str, Keeping] = {}
+    calls: dict[str, AnyWriteCall] = {}
     for message_number, text in _stated(request):
         topic = subject(text)
-        number, old_text = lines.get(topic, (0, ""))
+        number, old_text = known_lines.get(topic, (0, ""))
         remaining = free_tokens + estimate(old_text) - estimate(text)
         if old_text == text or topic in calls:
             continue
@@ -68,7 +68,7 @@ def _insert(text: str, number: int) -> ArchivalInsert:
     return ArchivalInsert(function="archival_insert", text=text, rests_on=[number], request_heartbeat=False)
 
 
-def _searches(request: ChatRequest) -> list[Searching]:
+def _searches(request: ChatRequest) -> list[AnySearchCall]:
     query = request.fields["question"].strip()[:120]
     if not query.strip():
         return []

@@ -1,26 +1,23 @@
 """MemGPT's storages outside of the main context, archival and recall storage, and their searches in pages."""
 
-import re
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
-
-from dateutil import parser
+from datetime import date
 
 from memflow.memories.entries import EntryStore, Item, Vector
-from memflow.memories.mem_gpt.answers import ArchivalSearch, RecallSearchDate, Searching
+from memflow.memories.forgetting import day_of
+from memflow.memories.mem_gpt.answers import AnySearchCall, ArchivalSearch, RecallSearchDate
 from memflow.memories.search import Dense
 
 RECALL, ARCHIVAL = "recall", "archival"
-
-_CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日")
 
 
 @dataclass(frozen=True)
 class SearchPage:
     """One page of the results of a search: its entries, its number from 1, and the number of pages."""
 
-    call: Searching
+    call: AnySearchCall
     items: Sequence[Item]
     number: int
     pages: int
@@ -44,7 +41,7 @@ class Storages:
         self.page_size = page_size
         self._archive, self._recall = Dense(store, ARCHIVAL), Dense(store, RECALL)
 
-    def search(self, call: Searching, query: Vector | None) -> SearchPage:
+    def search(self, call: AnySearchCall, query: Vector | None) -> SearchPage:
         """Return the page that `call` asks for: by cosine to the vector `query`, or by date, oldest first."""
         size = self.page_size
         if isinstance(call, RecallSearchDate):
@@ -52,29 +49,14 @@ class Storages:
             total = len(results)
         else:
             assert query is not None
-            archive = isinstance(call, ArchivalSearch)
-            total = len(self.store.live(ARCHIVAL if archive else RECALL))
-            results = (self._archive if archive else self._recall).search(query, call.page * size)
+            is_archival = isinstance(call, ArchivalSearch)
+            total = len(self.store.live(ARCHIVAL if is_archival else RECALL))
+            index = self._archive if is_archival else self._recall
+            results = index.search(query, call.page * size)
         page = results[(call.page - 1) * size : call.page * size]
-        return SearchPage(call, page, call.page, -(-total // size))
+        page_count = math.ceil(total / size)
+        return SearchPage(call, page, call.page, page_count)
 
     def _between(self, start: date, end: date) -> list[Item]:
         days = [(item, day_of(item.meta.get("date"))) for item in self.store.live(RECALL)]
         return [item for item, day in days if day is not None and start <= day <= end]
-
-
-def day_of(text: str | None) -> date | None:
-    """Return the day of a message's date, in the format of any data set; None without year, month and day."""
-    if text is None:
-        return None
-    if match := _CHINESE.search(text):
-        text = "-".join(match.groups())
-    try:
-        # Missing parts of a date are taken from the default, so an incomplete date has two readings.
-        days = {
-            parser.parse(text, fuzzy=True, default=datetime(*day)).date()
-            for day in ((2000, 1, 1), (2001, 2, 2))
-        }
-    except (ValueError, OverflowError):
-        return None
-    return days.pop() if len(days) == 1 else None

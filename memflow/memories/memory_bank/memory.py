@@ -115,22 +115,24 @@ class MemoryBank(ModelWrittenMemory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Add the messages and summarize each day that has ended."""
         drafts = split_messages(messages, "message")
-        vectors = await self.embed([draft.text for draft in drafts])
+        vectors = await self.embed([draft.text for draft in drafts], "passage")
         today, date = self._messages_of_day(), self._current_date()
-        size = sum(estimate(item.text) for item in today)
+        tokens_of_day = sum(estimate(item.text) for item in today)
         ended_days: list[list[Item]] = []
         for message, draft, vector in zip(messages, drafts, vectors, strict=True):
-            previous_date, date = date, day_of(message.sent_at) or date
+            previous_date = date
+            date = day_of(message.sent_at) or previous_date
             tokens = estimate(draft.text)
-            if today and (date != previous_date or size + tokens > LONGEST):
+            if today and (date != previous_date or tokens_of_day + tokens > LONGEST):
                 ended_days.append(self._end_day(today))
-                today, size = [], 0
+                today, tokens_of_day = [], 0
             meta = {"day": self._day_number(), "date": date}
             item = self.store.add(
                 MESSAGE, draft.text, sources=draft.sources, role=draft.role, vector=vector, meta=meta
             )
             today.append(item)
-            size += tokens
+            tokens_of_day += tokens
+        # Without dates, a day is one call of `write` with several messages, or `self.day` messages.
         if date is None and (len(messages) > 2 or len(today) >= self.day):
             ended_days.append(self._end_day(today))
         if ended_days:
@@ -140,7 +142,7 @@ class MemoryBank(ModelWrittenMemory):
         """Return summary, portrait and the nearest retained entries; unless `frozen`, record the access to them."""
         if not self.store.live(MESSAGE):
             return Recall()
-        [vector] = await self.embed([query])
+        [vector] = await self.embed([query], "query")
         nearest = self.index.search(vector, len(self.store))
         retained = list(islice((item for item in nearest if self._is_retained(item)), self.k))
         global_summaries = [*self.store.live(SUMMARY), *self.store.live(PORTRAIT)]
@@ -197,20 +199,22 @@ class MemoryBank(ModelWrittenMemory):
             for day in days
         )
         events = _answered_days(days, answers[: len(days)])
-        vectors = await self.embed([text for _, text in events])
+        vectors = await self.embed([text for _, text in events], "passage")
         for (day, text), vector in zip(events, vectors, strict=True):
             self.store.add(EVENTS, text, sources=sources_of(day), vector=vector, meta=_day_meta(day))
         traits = _answered_days(days, answers[len(days) :])
         for day, text in traits:
             self.store.add(TRAITS, text, sources=sources_of(day), meta=_day_meta(day))
-        global_updates = [("history", SUMMARY, EVENTS)] if events else []
-        global_updates += [("portrait", PORTRAIT, TRAITS)] if traits else []
-        daily_entries = [self._all_days(kind, daily) for _, kind, daily in global_updates]
+        updates: list[tuple[str, str, Sequence[Item]]] = []  # prompt, kind of the global entry, daily entries
+        if events:
+            updates.append(("history", SUMMARY, self._all_days(SUMMARY, EVENTS)))
+        if traits:
+            updates.append(("portrait", PORTRAIT, self._all_days(PORTRAIT, TRAITS)))
         answers = await self.ask_all(
             PromptRequest(stem, {"days": join_texts(entries)}, sources_of(entries))
-            for (stem, _, _), entries in zip(global_updates, daily_entries, strict=True)
+            for stem, _, entries in updates
         )
-        for (_, kind, _), entries, answer in zip(global_updates, daily_entries, answers, strict=True):
+        for (_, kind, entries), answer in zip(updates, answers, strict=True):
             if answer is not None:
                 self._replace(kind, answer.text, sources_of(entries))
 

@@ -84,7 +84,7 @@ class MemoryOs(ModelWrittenMemory):
         pages = self.store.live(SHORT)
         leaving = pages[: max(0, len(pages) - self.short)]
         notes = [page_text(page) for page in leaving]
-        vectors = await self.embed(notes)
+        vectors = await self.embed(notes, "passage")
         for page, text, vector in zip(leaving, notes, vectors, strict=True):
             await self._move(page, text, vector)
             hot_segment = self.heats.hottest(self.tau)
@@ -94,38 +94,38 @@ class MemoryOs(ModelWrittenMemory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return notes in sections. Entries are search results by cosine, then chains, profile, short-term pages."""
         pages: list[SearchHit] = []
-        user: list[SearchHit] = []
-        assistant: list[SearchHit] = []
+        user_facts: list[SearchHit] = []
+        assistant_facts: list[SearchHit] = []
         failed: list[str] = []
         if self.store.live(PAGE, USER, ASSISTANT):
             keywords: list[str] = []
             if self.segment_score == "cosine_keywords" and self.store.live(PAGE):
                 answer: Keywords = await self.ask_to_read("keywords", {"query": query}, failed=failed)
                 keywords = normalize_keywords(answer.keywords)
-            [vector] = await self.embed([query])
+            [vector] = await self.embed([query], "query")
             pages = self.mid.search(vector, keywords, self.segments, self.k)
-            user = self.long.search(USER, vector, self.facts)
-            assistant = self.long.search(ASSISTANT, vector, self.facts)
-        recall = replace(self._recall(pages, user, assistant), failed=tuple(failed))
+            user_facts = self.long.search(USER, vector, self.facts)
+            assistant_facts = self.long.search(ASSISTANT, vector, self.facts)
+        recall = replace(self._recall(pages, user_facts, assistant_facts), failed=tuple(failed))
         if not frozen:
             self.heats.visit(dict.fromkeys(hit.item.meta["segment"] for hit in pages))
         return recall
 
     async def _move(self, page: Item, text: str, vector: Vector) -> None:
         """Move a page from short-term to mid-term memory: link it to the preceding page and choose its segment."""
-        previous = self.mid.newest()
-        chain = self.mid.chain_of(previous)
+        previous_page = self.mid.newest()
+        previous_chain = self.mid.chain_of(previous_page)
         fields = {
-            "previous": previous.text if previous else NOTHING,
-            "chain": chain.text if chain else NOTHING,
+            "previous": previous_page.text if previous_page else NOTHING,
+            "chain": previous_chain.text if previous_chain else NOTHING,
             "page": text,
         }
         link: Link | None = await self.ask("link", fields, sources=page.sources)
         keywords = normalize_keywords(link.keywords) if link else []
-        if link is None or not link.continues:
-            chain = None
+        chain = None
         if link is not None:
-            chain = self.mid.chain(chain, link.chain, page.sources)
+            continued_chain = previous_chain if link.continues else None
+            chain = self.mid.write_chain(continued_chain, link.chain, page.sources)
         segment = await self._segment(page, text, vector, keywords)
         self.mid.add_page(page, text, vector, page_date(page), segment, chain)
 
@@ -139,7 +139,7 @@ class MemoryOs(ModelWrittenMemory):
         }
         topic: Topic | None = await self.ask("segment", fields, sources=page.sources)
         if topic is not None:
-            [summary_vector] = await self.embed([topic.summary])
+            [summary_vector] = await self.embed([topic.summary], "passage")
             return self.mid.segment(
                 current, topic.summary, normalize_keywords(topic.keywords), summary_vector, page.sources
             )
@@ -153,7 +153,7 @@ class MemoryOs(ModelWrittenMemory):
         pages = self.mid.waiting(segment)
         sources = [source for page in pages for source in page.sources]
         page_list = "\n\n".join(f"Page {number}\n{page.text}" for number, page in enumerate(pages, 1))
-        profile = {
+        profile_fields = {
             "dimensions": dimension_lists(self.dimensions),
             "profile": join_texts(self.long.profile()) or NOTHING,
             "pages": page_list,
@@ -165,26 +165,35 @@ class MemoryOs(ModelWrittenMemory):
         ) -> str | None:
             if isinstance(item, Trait) and item.label not in names:
                 return f"there is no dimension {item.dimension!r}; use a name of the list"
-            return f"there is no page {item.page}; there are {len(pages)}" if item.page > len(pages) else None
+            if item.page > len(pages):
+                return f"there is no page {item.page}; there are {len(pages)}"
+            return None
 
         traits: Traits | None
         facts: Facts | None
         traits, facts = await self.ask_all(
             [
-                PromptRequest("profile", profile, sources, find_error),
-                PromptRequest("knowledge", {"pages": page_list}, sources, find_error),
+                PromptRequest(stem, fields, sources, find_error, numbers={"page": len(pages)})
+                for stem, fields in (("profile", profile_fields), ("knowledge", {"pages": page_list}))
             ]
         )
-        for line in (*traits.attributes, *traits.traits) if traits else ():
-            self.long.set_profile(line.label, line.text, pages[line.page - 1])
+        if traits is not None:
+            for line in (*traits.attributes, *traits.traits):
+                self.long.set_profile(line.label, line.text, pages[line.page - 1])
         if facts is not None:
-            by_kind = [(USER, fact) for fact in facts.user] + [(ASSISTANT, fact) for fact in facts.assistant]
-            texts = [f"- {with_date(fact.text, pages[fact.page - 1].meta['date'])}" for _, fact in by_kind]
-            for (kind, fact), text, vector in zip(by_kind, texts, await self.embed(texts), strict=True):
+            facts_with_kind = [(USER, fact) for fact in facts.user]
+            facts_with_kind += [(ASSISTANT, fact) for fact in facts.assistant]
+            texts = []
+            for _, fact in facts_with_kind:
+                texts.append(f"- {with_date(fact.text, pages[fact.page - 1].meta['date'])}")
+            vectors = await self.embed(texts, "passage")
+            for (kind, fact), text, vector in zip(facts_with_kind, texts, vectors, strict=True):
                 self.long.add_fact(kind, text, vector, pages[fact.page - 1])
         self.heats.reset(segment, visits=self.reset == "length_and_visits")
 
-    def _recall(self, pages: list[SearchHit], user: list[SearchHit], assistant: list[SearchHit]) -> Recall:
+    def _recall(
+        self, pages: list[SearchHit], user_facts: list[SearchHit], assistant_facts: list[SearchHit]
+    ) -> Recall:
         """Return the recall of the queue, the pages, the facts and the profiles for a query."""
         older_pages = sorted((hit.item for hit in pages), key=lambda page: page.order)
         lines: list[str] = []
@@ -199,18 +208,18 @@ class MemoryOs(ModelWrittenMemory):
         sections = {
             "Profile of the assistant": self.agent_profile,
             "Profile of the user": join_texts(profile),
-            "Knowledge of the user": _texts_by_age(user),
-            "Knowledge of the assistant": _texts_by_age(assistant),
+            "Knowledge of the user": _texts_by_age(user_facts),
+            "Knowledge of the assistant": _texts_by_age(assistant_facts),
             "Earlier in the conversation": "\n".join(lines),
         }
         notes = "\n\n".join(f"{title}:\n{text}" for title, text in sections.items() if text)
-        nearest = sorted((*pages, *user, *assistant), key=lambda hit: -hit.score)
-        short = self.store.live(SHORT)
-        turns = page_turns(short)
+        nearest = sorted((*pages, *user_facts, *assistant_facts), key=lambda hit: -hit.score)
+        short_pages = self.store.live(SHORT)
+        turns = page_turns(short_pages)
         return Recall(
             notes=notes,
             messages=turns,
-            entries=(*(hit.item for hit in nearest), *chains.values(), *reversed(profile), *short),
+            entries=(*(hit.item for hit in nearest), *chains.values(), *reversed(profile), *short_pages),
             injected_tokens=estimate(notes) + sum(estimate(turn.content) for turn in turns),
         )
 

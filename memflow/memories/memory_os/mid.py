@@ -132,7 +132,7 @@ class MidTerm:
         chain = page.meta["chain"] if page is not None else None
         return None if chain is None else self.store.latest(chain)
 
-    def chain(self, current: Item | None, summary: str, sources: Iterable[str]) -> Item:
+    def write_chain(self, current: Item | None, summary: str, sources: Iterable[str]) -> Item:
         """Write and return the chain of a page: the next version of `current`, or a new chain if it is None."""
         if current is None:
             return self.store.add(CHAIN, summary, sources=sources)
@@ -194,15 +194,16 @@ class MidTerm:
         return [hit for hit in pages if hit.item.meta["segment"] in segment_ids][:k]
 
     def _evict(self, exempt: str) -> None:
+        """Retire the segment with the lowest heat, except `exempt`, its pages, and chains without a page."""
         heats = self.heats.all()
-        coldest = min(
-            (item for item in self.store.live(SEGMENT) if first_version_id(item) != exempt),
-            key=lambda item: heats[first_version_id(item)],
-        )
-        pages = [page for page in self.store.live(PAGE) if page.meta["segment"] == first_version_id(coldest)]
-        for item in (coldest, *pages):
-            self.store.retire(item.entry_id)
-        self.heats.forget(first_version_id(coldest))
+        segments = {first_version_id(item): item for item in self.store.live(SEGMENT)}
+        del segments[exempt]
+        coldest = min(segments, key=lambda segment: heats[segment])
+        self.store.retire(segments[coldest].entry_id)
+        for page in self.store.live(PAGE):
+            if page.meta["segment"] == coldest:
+                self.store.retire(page.entry_id)
+        self.heats.forget(coldest)
         linked_chains = {page.meta["chain"] for page in self.store.live(PAGE)}
         for chain in self.store.live(CHAIN):
             if first_version_id(chain) not in linked_chains:

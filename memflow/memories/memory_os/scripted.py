@@ -46,14 +46,14 @@ def _segment(request: ChatRequest) -> Topic:
 
 def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
     """Return the statements of numbered pages as (page, text, whether the assistant said it)."""
-    found_statements = []
+    page_statements = []
     parts = _PAGE.split(pages)
     for number, text in zip(parts[1::2], parts[2::2], strict=True):
         assistant_sentences = statements(text, speaker="assistant")
-        found_statements += [
+        page_statements += [
             (int(number), sentence, sentence in assistant_sentences) for sentence in statements(text)
         ]
-    return found_statements
+    return page_statements
 
 
 def _profile(request: ChatRequest) -> Traits:
@@ -84,11 +84,12 @@ def _keywords(request: ChatRequest) -> Keywords:
 
 def _knowledge(request: ChatRequest) -> Facts:
     sentences = _page_statements(str(request.fields["pages"]))
-    user, assistant = (
-        [Fact(text=text[:160], page=page) for page, text, is_assistant in sentences if is_assistant == own]
-        for own in (False, True)
-    )
-    return Facts(user=user[:5], assistant=assistant[:3])
+    user_facts: list[Fact] = []
+    assistant_facts: list[Fact] = []
+    for page, text, is_assistant in sentences:
+        facts = assistant_facts if is_assistant else user_facts
+        facts.append(Fact(text=text[:160], page=page))
+    return Facts(user=user_facts[:5], assistant=assistant_facts[:3])
 
 
 HANDLERS: dict[str, Handler] = {

@@ -18,7 +18,8 @@ def pair_messages(messages: Iterable[Message]) -> list[list[Message]]:
     """Return the messages as pages, in order."""
     pages: list[list[Message]] = []
     for message in messages:
-        if message.role == "assistant" and pages and [other.role for other in pages[-1]] == ["user"]:
+        follows_user = bool(pages) and [part.role for part in pages[-1]] == ["user"]
+        if message.role == "assistant" and follows_user:
             pages[-1].append(message)
         else:
             pages.append([message])
@@ -32,7 +33,8 @@ def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
     for page in pair_messages(messages):
         layout = []  # role, length and date of each message, to cut the text of the page
         for message in page:
-            date = date if message.sent_at is None else message.sent_at
+            if message.sent_at is not None:
+                date = message.sent_at
             layout.append({"role": message.role, "length": len(message.line()), "date": date})
         text = "\n".join(message.line() for message in page)
         store.add(SHORT, text, sources=[message.message_id for message in page], meta={"halves": layout})
@@ -45,7 +47,7 @@ def page_messages(page: Item) -> list[StoredMessage]:
         end = start + part["length"]
         line = replace(page, text=page.text[start:end], role=part["role"])
         messages.append(StoredMessage(line, part["date"]))
-        start = end + 1
+        start = end + 1  # after the line break
     return messages
 
 

@@ -45,9 +45,11 @@ class Trajectory:
 def split_trajectories(messages: Sequence[StoredMessage], size: int, after: str | None) -> list[Trajectory]:
     """Return the messages split into trajectories of at most `size` tokens; `after` is the next user message."""
     trajectories = []
+    # Backwards, because a trajectory's feedback is the first user message after it.
     for parts in reversed(fill_chunks(messages, size)):
         trajectories.append(_trajectory(parts, after))
-        after = next((part.line() for part in parts if part.message.item.role == "user"), after)
+        user_lines = (part.line() for part in parts if part.message.item.role == "user")
+        after = next(user_lines, after)
     return trajectories[::-1]
 
 
@@ -111,6 +113,7 @@ class Memp(ModelWrittenMemory):
             await self._learn(buffer, after, self._retire_bookkeeping(HIT))
         store_messages(self.store, messages, BUFFER)
         if reads := self.store.live(READ):
+            # The next write is the feedback on these reads, and learns from them.
             for read in reads:
                 self.store.revise(read, kind=HIT)
         else:
@@ -120,7 +123,7 @@ class Memp(ModelWrittenMemory):
         """Return similar procedures, then the buffered messages; unless `frozen`, record the retrieved procedures."""
         procedures: list[Item] = []
         if self.store.live(PROCEDURE):
-            vectors = await self.embed([query])
+            vectors = await self.embed([query], "query")
             hits = self.index.scored(vectors[0], self.k)
             procedures = [hit.item for hit in hits if hit.score >= self.threshold]
         if not frozen:
@@ -146,9 +149,12 @@ class Memp(ModelWrittenMemory):
         # The outcome of the last trajectory counts for the procedures that were retrieved before the exchange.
         outcome = _outcome_of(answer_pairs[-1][0])
         retrieved = self._count_outcome(retrieved, outcome)
-        procedures = zip(trajectories, (procedure for _, procedure in answer_pairs), strict=True)
-        built = [(trajectory, answer.value) for trajectory, answer in procedures if answer and answer.value]
-        await self._add_procedures(built)
+        procedures = [
+            (trajectory, answer.value)
+            for trajectory, (_, answer) in zip(trajectories, answer_pairs, strict=True)
+            if answer is not None and answer.value is not None
+        ]
+        await self._add_procedures(procedures)
         if self.update == "reflection" and outcome == FAILED and retrieved:
             await self._reflect(trajectories[-1], retrieved)
         retire_messages(self.store, messages, BUFFER)
@@ -162,7 +168,9 @@ class Memp(ModelWrittenMemory):
             outcome, procedure = await asyncio.gather(self._judge(trajectory, judge), self._build(trajectory))
             return outcome, procedure
         outcome = await self._judge(trajectory, judge)
-        return outcome, None if _outcome_of(outcome) == FAILED else await self._build(trajectory)
+        if _outcome_of(outcome) == FAILED:
+            return outcome, None
+        return outcome, await self._build(trajectory)
 
     async def _judge(self, trajectory: Trajectory, requested: bool) -> Answer[Outcome] | None:
         fields = {"exchange": trajectory.text, "after": trajectory.after or "(nothing)"}
@@ -187,7 +195,8 @@ class Memp(ModelWrittenMemory):
             return list(retrieved)
         remaining = []
         for item in retrieved:
-            hits, successes = item.meta["hit"] + 1, item.meta["success"] + (outcome == SUCCESS)
+            hits = item.meta["hit"] + 1
+            successes = item.meta["success"] + (1 if outcome == SUCCESS else 0)
             if hits >= ENOUGH_HITS and successes / hits < LEAST_SUCCESS:
                 self.store.retire(item.entry_id)
             else:
@@ -202,7 +211,8 @@ class Memp(ModelWrittenMemory):
             procedure for _, procedure in procedures if (procedure.query, procedure.workflow) not in entries
         ]
         queries = list(dict.fromkeys(procedure.query for procedure in new))
-        vectors = dict(zip(queries, await self.embed(queries), strict=True))
+        # A query finds procedures by their own queries, so both are embedded alike.
+        vectors = dict(zip(queries, await self.embed(queries, "query"), strict=True))
         for trajectory, procedure in procedures:
             key = (procedure.query, procedure.workflow)
             if key in entries:
@@ -234,7 +244,11 @@ class Memp(ModelWrittenMemory):
             "after": trajectory.after or "(nothing)",
         }
         answer: Reflection | None = await self.ask(
-            "reflect", fields, sources=trajectory.sources, check_item=find_error
+            "reflect",
+            fields,
+            sources=trajectory.sources,
+            check_item=find_error,
+            numbers=dict.fromkeys(("number", "rewrites"), len(retrieved)),
         )
         for rewrite in answer.rewrites if answer else ():
             item = self.store.latest(retrieved[rewrite.number - 1].entry_id)

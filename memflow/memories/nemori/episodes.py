@@ -23,11 +23,11 @@ def recall_notes(
     episodes: Sequence[SearchHit], statements: Sequence[SearchHit], originals: Mapping[str, Sequence[Item]]
 ) -> str:
     """Return notes: the statements as a list, then the episodes, with original messages quoted by `> `."""
-    listed = sorted((hit.item for hit in statements), key=lambda item: item.order)
-    blocks = [join_texts(listed)] if listed else []
+    statement_items = sorted((hit.item for hit in statements), key=lambda item: item.order)
+    blocks = [join_texts(statement_items)] if statement_items else []
     for episode in sorted((hit.item for hit in episodes), key=lambda item: item.order):
-        quotes = [
-            f"> {line}" for item in originals.get(episode.entry_id, ()) for line in item.text.splitlines()
-        ]
-        blocks.append("\n".join((episode.text, *quotes)))
+        lines = [episode.text]
+        for original in originals.get(episode.entry_id, ()):
+            lines += [f"> {line}" for line in original.text.splitlines()]
+        blocks.append("\n".join(lines))
     return "\n\n".join(blocks)

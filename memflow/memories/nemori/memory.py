@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from memflow.memories.entries import Item, Vector
+from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.nemori.answers import (
     Boundaries,
@@ -61,6 +62,8 @@ class Nemori(ModelWrittenMemory):
 
     calls: ClassVar[Calls] = Calls(chat_write=6, embed_write=3, embed_read=1, per="round")
     version: ClassVar[int] = 3
+    forgets: ClassVar[frozenset[str]] = FORMS
+    """As the published code deletes episodes and statements: an episode ends whole, with its other messages."""
 
     def __post_init__(self) -> None:
         self.episodes = Dense(self.store, EPISODE)
@@ -82,7 +85,7 @@ class Nemori(ModelWrittenMemory):
         buffer = stored_messages(self.store, BUFFER)
         if not self.store.live(EPISODE):
             return with_buffer(Recall(), buffer)
-        vectors = await self.embed([query])
+        vectors = await self.embed([query], "query")
         episodes = self.episodes.scored(vectors[0], self.k)
         statements = self.statements.scored(vectors[0], self.ratio * self.k)
         originals = {hit.item.entry_id: self._originals(hit.item) for hit in episodes[: self.originals]}
@@ -111,7 +114,11 @@ class Nemori(ModelWrittenMemory):
         }
         sources = [source for message in candidates for source in message.item.sources]
         answer: Boundaries | None = await self.ask(
-            "boundaries", fields, sources=sources, check_item=find_error
+            "boundaries",
+            fields,
+            sources=sources,
+            check_item=find_error,
+            numbers={"line": numbers[-1], "boundaries": len(numbers)},
         )
         return {boundary.line: boundary.confidence / 100 for boundary in answer.boundaries} if answer else {}
 
@@ -128,20 +135,17 @@ class Nemori(ModelWrittenMemory):
             text if narration is None else episode_text(narration, time)
             for text, narration, time in zip(message_texts, narrations, times, strict=True)
         ]
-        vectors = await self.embed(texts)
-        for segment, source_ids, narration, time, text, vector in zip(
-            segments, sources, narrations, times, texts, vectors, strict=True
-        ):
-            # An episode without a narration consists of its messages, so it has no originals.
-            originals = [self._add_original(message) for message in segment] if narration is not None else []
+        vectors = await self.embed(texts, "passage")
+        for index, (segment, narration, vector) in enumerate(zip(segments, narrations, vectors, strict=True)):
+            # An episode without a narration consists of its messages, so it has no originals and is not merged.
+            title, originals, candidates = None, list[Item](), list[Item]()
+            if narration is not None:
+                title = narration.title
+                originals = [self._add_original(message) for message in segment]
+                candidates = self._merge_candidates(vector)
             retire_messages(self.store, segment, BUFFER)
-            meta = {
-                "title": narration.title if narration is not None else None,
-                "time": time,
-                "originals": [item.entry_id for item in originals],
-            }
-            candidates = self._merge_candidates(vector) if narration is not None else []
-            episode = self.store.add(EPISODE, text, sources=source_ids, vector=vector, meta=meta)
+            meta = {"title": title, "time": times[index], "originals": [item.entry_id for item in originals]}
+            episode = self.store.add(EPISODE, texts[index], sources=sources[index], vector=vector, meta=meta)
             merged = await self._merge(episode, candidates)
             if merged is None:
                 await self._learn(segment, await self._predict(episode))
@@ -163,7 +167,9 @@ class Nemori(ModelWrittenMemory):
             return None
 
         fields = {"candidates": episode_sections(candidates), "new": new.text}
-        choice: MergeChoice | None = await self.ask("merge", fields, sources=new.sources, check=find_error)
+        choice: MergeChoice | None = await self.ask(
+            "merge", fields, sources=new.sources, check=find_error, numbers={"episode": len(candidates)}
+        )
         if choice is None or choice.episode == 0:
             return None
         old = candidates[choice.episode - 1]
@@ -174,7 +180,7 @@ class Nemori(ModelWrittenMemory):
             return None
         time = old.meta["time"] or new.meta["time"]
         text = episode_text(narration, time)
-        [vector] = await self.embed([text])
+        [vector] = await self.embed([text], "passage")
         meta = {
             "title": narration.title,
             "time": time,
@@ -205,13 +211,15 @@ class Nemori(ModelWrittenMemory):
         """Add statements about content of the segment that the prediction lacks; equal statements are added once."""
 
         def find_error(statement: Statement, accepted: Sequence[Statement]) -> str | None:
-            unknown = [line for line in statement.lines if line > len(segment)]
-            return f"there is no message {unknown[0]}; the last is {len(segment)}" if unknown else None
+            for line in statement.lines:
+                if line > len(segment):
+                    return f"there is no message {line}; the last is {len(segment)}"
+            return None
 
         fields = {"predicted": predicted or "(nothing)", "messages": number_messages(segment)}
         sources = [source for message in segment for source in message.item.sources]
         answer: Statements | None = await self.ask(
-            "calibrate", fields, sources=sources, check_item=find_error
+            "calibrate", fields, sources=sources, check_item=find_error, numbers={"lines": len(segment)}
         )
         stored_texts = {item.text for item in self.store.live(STATEMENT)}
         new_texts: dict[str, list[str]] = {}
@@ -220,7 +228,7 @@ class Nemori(ModelWrittenMemory):
             text = f"- {with_date(statement.statement, cited[0].date)}"
             if text not in stored_texts:
                 new_texts.setdefault(text, [source for message in cited for source in message.item.sources])
-        vectors = await self.embed([*new_texts])
+        vectors = await self.embed([*new_texts], "passage")
         for (text, source_ids), vector in zip(new_texts.items(), vectors, strict=True):
             self.store.add(STATEMENT, text, sources=source_ids, vector=vector)
 

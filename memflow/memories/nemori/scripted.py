@@ -24,7 +24,8 @@ _HEADING = re.compile(r"^## Episode (\d+)\n", re.MULTILINE)
 
 def _boundaries(request: ChatRequest) -> Boundaries:
     """Return the boundaries of topics: statements that share no words with the statements before them."""
-    topic, boundaries = " ".join(statements(_plain(request.fields["before"]))), []
+    topic = " ".join(statements(_plain(request.fields["before"])))
+    boundaries = []
     for number, text in _messages(request.fields["new"]):
         sentences = " ".join(statements(text))
         if sentences and topic and word_overlap(sentences, topic) == 0:
@@ -73,10 +74,10 @@ def _calibrate(request: ChatRequest) -> Statements:
         for sentence in statements(text):
             if sentence[:160] not in request.fields["predicted"]:
                 numbers_by_sentence.setdefault(sentence[:160], number)
-    first_numbers = [*numbers_by_sentence.items()][:6]
-    return Statements(
-        statements=[Statement(statement=sentence, lines=[number]) for sentence, number in first_numbers]
-    )
+    new_statements = [
+        Statement(statement=sentence, lines=[number]) for sentence, number in numbers_by_sentence.items()
+    ]
+    return Statements(statements=new_statements[:6])
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:

@@ -22,7 +22,7 @@ from memflow.memories.memory import (
 )
 from memflow.memories.notes import recalled
 from memflow.memories.sc_memory.answers import Activation, Sufficiency
-from memflow.memories.search import Dense
+from memflow.memories.search import Dense, SearchHit
 from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
@@ -60,7 +60,7 @@ class ScMemory(ModelWrittenMemory):
         leaving = overflow(buffer, 1, self.flash)
         notes = [message.note() for message in leaving]
         vectors, summaries = await asyncio.gather(
-            self.embed(notes),
+            self.embed(notes, "passage"),
             self.ask_all(
                 PromptRequest("summarise", {"message": note}, message.item.sources)
                 for message, note in zip(leaving, notes, strict=True)
@@ -69,13 +69,13 @@ class ScMemory(ModelWrittenMemory):
         retire_messages(self.store, leaving, FLASH)
         # Each message has a sequence number, and the buffer has the newest messages.
         first = self.store.sequence - len(buffer) + 1
-        for number, (message, note, vector, summary) in enumerate(
-            zip(leaving, notes, vectors, summaries, strict=True), first
-        ):
+        for index, message in enumerate(leaving):
             sources, role = message.item.sources, message.item.role
+            meta = {"said": first + index}
             item = self.store.add(
-                MESSAGE, note, sources=sources, role=role, vector=vector, meta={"said": number}
+                MESSAGE, notes[index], sources=sources, role=role, vector=vectors[index], meta=meta
             )
+            summary = summaries[index]
             if summary is not None:
                 text = with_date(summary.summary, message.date)
                 self.store.add(SUMMARY, text, sources=sources, role=role, meta={"of": item.entry_id})
@@ -86,7 +86,8 @@ class ScMemory(ModelWrittenMemory):
         flash = newest_within(buffer, self.budget)
         if not self.store.live(MESSAGE):
             return flash
-        fields = {"flash": _notes(buffer[-len(flash.entries) :] if flash.entries else []), "query": query}
+        recalled_messages = buffer[-len(flash.entries) :] if flash.entries else []
+        fields = {"flash": _notes(recalled_messages), "query": query}
         activation: Activation = await self.ask_to_read("activate", fields)
         if not activation.needed:
             return flash
@@ -110,15 +111,15 @@ class ScMemory(ModelWrittenMemory):
 
     async def _activate(self, query: str) -> list[Item]:
         """Return the `k` messages of the stream with the highest recency + cosine, best first; ties by age."""
-        vectors = await self.embed([query])
+        [vector] = await self.embed([query], "query")
 
-        def score(item: Item, cosine: float) -> float:
-            last_access = self.accesses.last(item) or item.meta["said"]
-            return float(self.decay ** (self.store.sequence - last_access)) + cosine
+        def best_first(hit: SearchHit) -> tuple[float, int]:
+            last_access = self.accesses.last(hit.item) or hit.item.meta["said"]
+            recency = float(self.decay ** (self.store.sequence - last_access))
+            return -(recency + hit.score), hit.item.order
 
-        candidates = self.index.scored(vectors[0], len(self.store.live(MESSAGE)))
-        candidates.sort(key=lambda hit: (-score(hit.item, hit.score), hit.item.order))
-        return [hit.item for hit in candidates[: self.k]]
+        hits = self.index.scored(vector, len(self.store.live(MESSAGE)))
+        return [hit.item for hit in sorted(hits, key=best_first)[: self.k]]
 
     def _summaries_of(self, activated: Sequence[Item]) -> list[Item]:
         summaries = {item.meta["of"]: item for item in self.store.live(SUMMARY)}

@@ -44,5 +44,8 @@ class ServerConfig:
         return digest(self.command, self.url, dict(self.settings), self.revision, *self.files)
 
     def fingerprint(self) -> str:
-        """Return the digest of the declaration and of the last answer to `hello`."""
-        return digest(self.key(), None if self.hello is None else self.hello.model_dump(mode="json"))
+        """Return the digest of the declaration and of the last answer to `hello`, without a `forget` that it lacks."""
+        if self.hello is None:
+            return digest(self.key(), None)
+        lacking = {} if self.hello.can.forget else {"can": {"forget"}}
+        return digest(self.key(), self.hello.model_dump(mode="json", exclude=lacking))

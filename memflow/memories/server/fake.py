@@ -1,9 +1,10 @@
 """FakeServer: a memory server in this process, for dry runs. It lists messages and searches by word overlap."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from memflow.errors import ServerFailed
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.server.protocol import (
     Capabilities,
     ExportAnswer,
@@ -18,10 +19,15 @@ from memflow.words import search_words
 
 @dataclass(frozen=True)
 class StoredItem:
-    """An item of a space: a message, with the number of its write."""
+    """An item of a space: a message, with the number of its write, and of the request that forgot it."""
 
     item: WireItem
     write: int
+    until: int | None = None
+
+    def alive(self, write: int | None) -> bool:
+        """Return whether the space has the item now, or after a write."""
+        return self.until is None if write is None else self.write <= write < (self.until or write + 1)
 
 
 @dataclass(eq=False)
@@ -51,9 +57,7 @@ class FakeServer:
     ) -> ReadAnswer:
         """Return the `k` items that have most words of the query; equal ones in the order of their writes."""
         words = set(search_words(query))
-        entries = [
-            stored_item for stored_item in self.items_of(space) if as_of is None or stored_item.write <= as_of
-        ]
+        entries = [stored_item for stored_item in self.items_of(space) if stored_item.alive(as_of)]
         scored = [
             (len(words & set(search_words(stored_item.item.text))), stored_item.item)
             for stored_item in entries
@@ -65,7 +69,22 @@ class FakeServer:
 
     async def export(self, space: str) -> ExportAnswer:
         """Return all items of a space."""
-        return ExportAnswer(items=tuple(stored_item.item for stored_item in self.items_of(space)))
+        return ExportAnswer(items=tuple(each.item for each in self.items_of(space) if each.alive(None)))
+
+    async def forget(self, space: str, write: int, request: ForgetRequest) -> WriteAnswer:
+        """End the items of a message, with all words of a text, or of a period."""
+        ids, words = set(request.message_ids), set(search_words(request.text))
+        items = self.items_of(space)
+        for index, stored_item in enumerate(items):
+            item = stored_item.item
+            is_named = {
+                "message": not ids.isdisjoint(item.sources),
+                "text": bool(words) and words <= set(search_words(item.text)),
+                "time": request.covers(item.sent_at),
+            }
+            if is_named[request.by] and stored_item.until is None:
+                items[index] = replace(stored_item, until=write)
+        return WriteAnswer()
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""
@@ -74,7 +93,7 @@ class FakeServer:
     async def restore(self, space: str, items: Sequence[WireItem]) -> None:
         """Fill an empty space with items."""
         if self.items_of(space):
-            raise ServerFailed(f"the space {space} is not empty, so it cannot be restored.")
+            raise ServerFailed(f"the space {space} is not empty, so it cannot be restored. Reset it first.")
         self.spaces[space] = [StoredItem(item.model_copy(update={"score": None}), 0) for item in items]
 
     async def close(self, space: str) -> None:

@@ -6,19 +6,20 @@ returns, the reads of each checkpoint, and the failures. reading.py reads a memo
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from memflow.errors import BadInput, BadSettings, RecallFailed, ServerFailed
+from memflow.errors import BadInput, BadSettings, CannotForget, RecallFailed, ServerFailed
 from memflow.memories.entries import Item
 from memflow.memories.external import ExternalMemory
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
 from memflow.memories.server.batches import cut_writes, sent_message
 from memflow.memories.server.mirror import NOTES, READ, SERVER, WRITE, Mirror, SentWrite
 from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, FORK, MODES, choose_mode
 from memflow.memories.server.notes import recall_of
 from memflow.memories.server.protocol import Capabilities, ReadAnswer, WriteFailure
-from memflow.memories.server.reading import StateReader, fork_state, read_space, rewrite
+from memflow.memories.server.reading import StateReader, fork_state, read_space, rewrite, send_write
 from memflow.memories.server.session import ServerSession, Space, next_state, session_of, state_of
 from memflow.memories.server.stored_reads import new_queries, store_read, stored_read
 from memflow.timing import leave_unmeasured
@@ -39,6 +40,7 @@ class ServerMemory(ExternalMemory):
 
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {SERVER, WRITE, READ}
     global_kinds: ClassVar[frozenset[str]] = frozenset({NOTES})
+    cannot_forget: ClassVar[str] = "its answer to `hello` declares no `forget`"
 
     _space: Space | None = field(default=None, init=False, repr=False, compare=False)
     _mirror: Mirror | None = field(default=None, init=False, repr=False, compare=False)
@@ -106,30 +108,64 @@ class ServerMemory(ExternalMemory):
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Send the messages to the server, and mirror the items that it contains afterwards."""
-        space, session = self._open_space(), self._session()
-        capabilities = (await session.hello()).can
+        space = self._open_space()
+        capabilities = (await self._session().hello()).can
+        for chunk in cut_writes(messages, capabilities.batch):
+            sent = tuple(sent_message(message, capabilities) for message in chunk)
+            await self._send(SentWrite(space.writes + 1, sent), space, capabilities)
+        await self._mirror_export(space, capabilities)
+
+    async def forget(self, request: ForgetRequest) -> None:
+        """Send a request to forget, and mirror what the server contains afterwards.
+
+        A period becomes its messages for a server that forgets by message. Without an export, no entry stays, since
+        what the server contains is not known. Raises CannotForget, and ServerFailed with what the server reports.
+        """
+        space = self._open_space()
+        capabilities = (await self._session().hello()).can
+        if request.by == "time" and "time" not in capabilities.forget:
+            request = replace(request, by="message")
+        if request.by not in capabilities.forget:
+            forms = (
+                f"`forget` by {', '.join(capabilities.forget)} only" if capabilities.forget else "no `forget`"
+            )
+            raise CannotForget(f"not forgotten by {request.by}: its answer to `hello` declares {forms}")
+        failures = await self._send(SentWrite(space.writes + 1, (), forget=request), space, capabilities)
+        if capabilities.export == "none":
+            self._open_mirror(capabilities).retire_all()
+        await self._mirror_export(space, capabilities)
+        if failures:
+            raise ServerFailed("; ".join(failure.why for failure in failures))
+
+    async def _send(
+        self, write: SentWrite, space: Space, capabilities: Capabilities
+    ) -> Sequence[WriteFailure]:
+        """Send a write or a request to forget, and record it. Return what the server could not do."""
+        session, mirror = self._session(), self._open_mirror(capabilities)
         for read in self.store.live(READ):
             self.store.retire(read.entry_id)
-        for chunk in cut_writes(messages, capabilities.batch):
-            space.writes += 1
-            write = SentWrite(space.writes, tuple(sent_message(message, capabilities) for message in chunk))
-            failures: Sequence[WriteFailure] = ()
-            try:
-                if space.broken:
-                    raise ServerFailed(space.broken)
-                failures = (await session.connection.write(space.name, write.number, write.messages)).failures
-            except ServerFailed as error:
-                write = SentWrite(write.number, write.messages, failed=True)
-                failures = [WriteFailure(why=str(error), sources=write.ids)]
-            self._open_mirror(capabilities).add_write(write)
-            self.store.add(WRITE, write.summary, sources=(), meta=write.meta())
-            for failure in failures:
-                self._add_failure(failure, self._open_mirror(capabilities))
-            if not write.failed:
-                session.register(space, next_state(space.state, write))
+        space.writes = write.number
+        failures: Sequence[WriteFailure] = ()
+        try:
+            if space.broken:
+                raise ServerFailed(space.broken)
+            answer = await send_write(session.connection, space, write)
+            failures, write = answer.failures, replace(write, extracted=answer.extracted)
+        except ServerFailed as error:
+            write = replace(write, failed=True)
+            failures = [WriteFailure(why=str(error), sources=write.ids)]
+        mirror.add_write(write)
+        self.store.add(WRITE, write.summary, sources=(), meta=write.meta())
+        for failure in failures:
+            self._add_failure(failure, mirror)
+        if not write.failed:
+            session.register(space, next_state(space.state, write))
+        return failures
+
+    async def _mirror_export(self, space: Space, capabilities: Capabilities) -> None:
         if capabilities.export != "none" and not space.broken:
             try:
-                exported = await session.connection.export(space.name)
+                exported = await self._session().connection.export(space.name)
             except ServerFailed as error:
                 self.store.add(FAILURE, str(error), sources=())
             else:

@@ -7,6 +7,7 @@ from typing import Any
 
 from memflow.errors import ServerFailed
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE
 from memflow.memories.server.protocol import Capabilities, SentMessage, WireItem
 
@@ -26,11 +27,16 @@ def is_unstored(entry_id: str) -> bool:
 
 @dataclass(frozen=True)
 class SentWrite:
-    """A write that was sent. `failed` is whether the server reported that the whole write failed."""
+    """A write that was sent, or a request to `forget`. `failed` is whether the server reported that it failed.
+
+    `extracted` are the texts that the server declares for the write, if it does.
+    """
 
     number: int
     messages: tuple[SentMessage, ...]
     failed: bool = False
+    forget: ForgetRequest | None = None
+    extracted: tuple[str, ...] | None = None
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -41,18 +47,24 @@ class SentWrite:
     def summary(self) -> str:
         """The number of the write and of its messages, as text."""
         count = len(self.messages)
-        return f"write {self.number}: {count} message{'' if count == 1 else 's'}" + (", failed" * self.failed)
+        content = f"{count} message{'' if count == 1 else 's'}"
+        content = content if self.forget is None else f"forget by {self.forget.by}"
+        return f"write {self.number}: {content}" + (", failed" * self.failed)
 
     def meta(self) -> dict[str, Any]:
         """Return the write as metadata of an entry."""
         messages = [message.model_dump(mode="json", exclude_none=True) for message in self.messages]
-        return {"write": self.number, "messages": messages, **({"failed": True} if self.failed else {})}
+        meta = {"write": self.number, "messages": messages, **({"failed": True} if self.failed else {})}
+        if self.extracted is not None:
+            meta["extracted"] = list(self.extracted)
+        return meta if self.forget is None else {**meta, "forget": self.forget.to_json()}
 
     @classmethod
     def from_entry(cls, entry: Item) -> "SentWrite":
         """Return the write that an entry records."""
         messages = tuple(SentMessage.model_validate(message) for message in entry.meta["messages"])
-        return cls(entry.meta["write"], messages, entry.meta.get("failed", False))
+        forget = ForgetRequest.from_json(entry.meta["forget"]) if "forget" in entry.meta else None
+        return cls(entry.meta["write"], messages, entry.meta.get("failed", False), forget)
 
 
 @dataclass
@@ -85,6 +97,12 @@ class Mirror:
         self._message_ids_by_write[str(write.number)] = write.ids
         for message in write.messages:
             self._messages.setdefault(message.id, len(self._messages))
+
+    def retire_all(self) -> None:
+        """Retire the entries of all items and notes, since what the server contains is not known any more."""
+        self.add_exported(())
+        for notes in self.store.live(NOTES):
+            self.store.retire(notes.entry_id)
 
     def add_returned(self, items: Sequence[WireItem]) -> list[Item]:
         """Return the entries of items that a read returned, and add those that are new. Raises ServerFailed."""

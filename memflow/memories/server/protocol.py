@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from memflow.memories.design import Design
+from memflow.memories.forgetting import ForgetRequest
 
 PROTOCOL = 1
 """The version of the protocol."""
@@ -53,6 +54,8 @@ class Capabilities(Wire):
     models: Literal["own", "given", "none"] = "own"
     """Whether it calls models at its own addresses, at the endpoints of `hello`, or not at all."""
     deterministic: bool = False
+    forget: tuple[Literal["message", "text", "time"], ...] = ()
+    """The forms of requests that `forget` obeys."""
     design: Design = Design()
     """What the memory does on purpose: a window, one role, few items, merging, a threshold."""
 
@@ -96,6 +99,8 @@ class WriteAnswer(Wire):
 
     failures: Annotated[tuple[WriteFailure, ...], Field(max_length=MAX_ITEMS)] = ()
     counts: Mapping[str, float] = Field(default_factory=dict)
+    extracted: Annotated[tuple[Text, ...], Field(max_length=MAX_ITEMS)] | None = None
+    """What this write made the memory remember, as texts; by default the difference of its exports counts."""
 
 
 class WireItem(Wire):
@@ -153,6 +158,10 @@ class Connection(Protocol):
 
     async def export(self, space: str) -> ExportAnswer:
         """Return all items of a space."""
+        ...
+
+    async def forget(self, space: str, write: int, request: ForgetRequest) -> WriteAnswer:
+        """Delete what a request names. It has a number as a write has: earlier states keep what they had."""
         ...
 
     async def fork(self, space: str, to: str) -> None:

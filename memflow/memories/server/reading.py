@@ -9,7 +9,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.external import asked_at
 from memflow.memories.server.mirror import SentWrite, wire_items
 from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, FORK, REPLAY, RESTORE
-from memflow.memories.server.protocol import Capabilities, Connection, ReadAnswer
+from memflow.memories.server.protocol import Capabilities, Connection, ReadAnswer, WriteAnswer
 from memflow.memories.server.session import ServerSession, Space, state_of
 from memflow.memories.server.stored_reads import RERUN
 
@@ -103,4 +103,11 @@ async def rewrite(connection: Connection, space: Space, writes: Sequence[SentWri
     for write in writes:
         space.writes = write.number
         if not write.failed:
-            await connection.write(space.name, write.number, write.messages)
+            await send_write(connection, space, write)
+
+
+async def send_write(connection: Connection, space: Space, write: SentWrite) -> WriteAnswer:
+    """Send a write, or a request to forget, and return the answer. Raises ServerFailed."""
+    if write.forget is not None:
+        return await connection.forget(space.name, write.number, write.forget)
+    return await connection.write(space.name, write.number, write.messages)

@@ -30,7 +30,9 @@ LONGEST_NAME = 200
 
 def next_state(state: str, write: SentWrite) -> str:
     """Return the digest of a state after a write."""
-    return digest(state, write.number, [message.model_dump(mode="json") for message in write.messages])
+    forget = [] if write.forget is None else [write.forget.to_json()]
+    messages = [message.model_dump(mode="json") for message in write.messages]
+    return digest(state, write.number, messages, *forget)
 
 
 def state_of(writes: Iterable[SentWrite]) -> str:

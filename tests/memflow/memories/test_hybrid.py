@@ -17,7 +17,7 @@ class TopicEmbedder:
 
     fingerprint, dimensions = "topics", 2
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], input_type: str | None = None) -> Vector:
         drinks = [any(word in text.lower() for word in ("tea", "coffee", "beverage")) for text in texts]
         return np.asarray([[1.0, 0.0] if drink else [0.0, 1.0] for drink in drinks], np.float32)
 

@@ -68,7 +68,8 @@ SYSTEMS_THAT_WRITE = {
 def lengthen(value: Any, random: Random) -> Any:
     """Return an answer whose texts, except keywords, have SHORTEST to LONGEST characters."""
     if isinstance(value, str):
-        return f"{value} {'and so on ' * 124}"[: max(random.randint(SHORTEST, LONGEST), len(value))]
+        further = " ".join(f"and {random.randrange(16**6):06x}" for _ in range(124))
+        return f"{value} {further}"[: max(random.randint(SHORTEST, LONGEST), len(value))]
     if isinstance(value, list):
         return [lengthen(item, random) for item in value]
     if isinstance(value, dict):

@@ -9,7 +9,7 @@ from memflow.errors import BadInput
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Message
-from memflow.memories.notes import recalled, split_messages
+from memflow.memories.notes import PARTS, recalled, split_messages
 from memflow.memories.retrieval import Embedded, Lexical
 from memflow.tokens import estimate
 
@@ -26,6 +26,39 @@ def test_entry_text_of_a_message_contains_date_and_speaker() -> None:
         ("[8 May 2023] Mel: What is its name?", ("m1",), "assistant"),
         ("[8 May 2023] Caroline: Biscuit!", ("m2",), "user"),
     ]
+
+
+PHOTO = " [shares an image: a dog]"
+SHARED = Message("m3", "user", f"Look!{PHOTO}", "Caroline", "9 May 2023", PHOTO)
+
+
+@pytest.mark.parametrize(
+    ("parts", "embedded"),
+    [
+        (PARTS, f"[9 May 2023] Caroline: Look!{PHOTO}"),
+        (("date", "speaker"), "[9 May 2023] Caroline: Look!"),
+        (("caption",), f"Look!{PHOTO}"),
+        ((), "Look!"),
+    ],
+)
+async def test_embedded_text_has_the_chosen_parts_and_the_stored_text_has_all(
+    parts: tuple[str, ...], embedded: str
+) -> None:
+    memory = build(Embedded, embedded=parts)
+    await give(memory, [SHARED])
+    assert memory.tools.embedder.batches == [[embedded]]
+    assert [item.text for item in memory.store.live()] == [f"[9 May 2023] Caroline: Look!{PHOTO}"]
+    session = build(Embedded, grain="session", embedded=parts)
+    await give(session, [*SESSION, SHARED])
+    [[text]] = session.tools.embedder.batches
+    assert (PHOTO in text, "Caroline: " in text, "2023" in text) == tuple(
+        part in parts for part in ("caption", "speaker", "date")
+    )
+
+
+def test_message_of_a_caption_alone_is_embedded_with_it() -> None:
+    only = Message("m0", "user", PHOTO, "Mel", None, PHOTO)
+    assert [draft.embedded for draft in split_messages([only], "message", ())] == [PHOTO]
 
 
 async def fill(memory: Memory) -> Memory:
@@ -55,7 +88,7 @@ async def test_embedding_memory_makes_one_embedding_call_per_write_and_read(grai
 
 async def test_write_raises_bad_input_if_the_embedder_returns_too_few_vectors() -> None:
     class Losing(HashingEmbedder):
-        async def embed(self, texts) -> Vector:
+        async def embed(self, texts, input_type=None) -> Vector:
             return (await super().embed(texts))[1:]
 
     memory = build(Embedded, embedder=Losing())

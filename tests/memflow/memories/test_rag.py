@@ -8,9 +8,12 @@ from memory_helpers import build, give, said
 from memflow.errors import BadSettings
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Message, Tools
+from memflow.memories.hybrid import Hybrid
+from memflow.memories.memory import ROOM, Memory, Message, Tools
 from memflow.memories.rag import Rag
 from memflow.memories.registry import fingerprint, memory_factory
+from memflow.memories.retrieval import Embedded, Lexical
+from memflow.tokens import estimate, most
 
 TOOLS = Tools(embedder=HashingEmbedder())
 
@@ -115,3 +118,14 @@ def test_rag_variants_have_the_parameters_of_the_paper() -> None:
     assert (chunk.chunk, chunk.size, chunk.overlap, chunk.k) == ("tokens", 300, 75, 5)
     shared = {fingerprint(name) for name in ("rag", "rag_pair", "rag_pair_2_4_30", "rag_chunk", "retrieval")}
     assert len(shared) == 5
+
+
+@pytest.mark.parametrize("memory", [Lexical, Embedded, Hybrid, Rag])
+async def test_searching_memory_drops_the_worst_entries_beyond_the_window(memory: type[Memory]) -> None:
+    text = "The cat sat on the mat. " * 40
+    tools = Tools(embedder=HashingEmbedder(), window=2 * ROOM + most(6 * estimate(text) + 60))
+    built = memory(tools=tools, k=10)
+    await built.write([Message(f"m{number}", "user", f"{number}. {text}") for number in range(12)])
+    recall = await built.read("Where is the cat?")
+    assert 1 <= len(recall.entries) < len(recall.ranked) and recall.dropped_tokens > 0
+    assert most(recall.injected_tokens) <= tools.window - 2 * ROOM

@@ -1,6 +1,8 @@
 """Ranking of search results: every memory ranks best first, including results that the budget drops."""
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,12 +12,12 @@ from memory_helpers import case, give
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Memory, Message, Tools
+from memflow.memories.memory import InputType, Memory, Message, Tools
 from memflow.memories.registry import find, handlers
 from memflow.memories.systems import SYSTEMS
 
 TOOLS = Tools(chat=ScriptedChat(handlers()), embedder=HashingEmbedder(64))
-UNRANKED = {"none", "oracle", "previous", "full", "recent"} | {
+UNRANKED = {"none", "oracle", "previous", "vanilla", "full", "last_lines", "recent"} | {
     name for name in SYSTEMS if name.startswith("awi")
 }
 BY_COSINE_ALONE = {
@@ -26,6 +28,8 @@ BY_COSINE_ALONE = {
 """Parameters with which the score of these systems is the cosine alone."""
 OTHERWISE = {"mem_gpt", "hybrid"}
 """The model of one writes the queries; the other fuses rankings, and its results are ordered by fused scores."""
+ASKING = {"generative_agent"}
+"""Systems whose writes search with questions of their own."""
 TOPICS = ("cat", "bread", "tea", "garden", "bicycle", "piano", "river", "winter")
 QUERIES = ("Where is the cat now?", "bread and tea in the morning", "the piano by the river")
 
@@ -36,11 +40,11 @@ SEARCHED = [
 ]
 
 
-async def filled(name: str) -> Memory:
+async def filled(name: str, tools: Tools = TOOLS) -> Memory:
     """Return a memory with 30 rounds on eight topics."""
     config = find(name)
     values = {**config.values, **BY_COSINE_ALONE.get(config.system.name, {})}
-    memory = config.system.memory(EntryStore(), TOOLS, **values)
+    memory = config.system.memory(EntryStore(), tools, **values)
     chance = random.Random(7)
     for number in range(30):
         one, other = chance.sample(TOPICS, 2)
@@ -60,7 +64,7 @@ def searched(memory: Memory, item: Item) -> Vector | None:
 async def test_recalled_entries_are_ranked_by_cosine_similarity(name: str) -> None:
     memory, seen = await filled(name), 0
     for query in QUERIES:
-        [vector] = await memory.embed([query])
+        [vector] = await memory.embed([query], "query")
         recall = await memory.read(query)
         vectors = [searched(memory, item) for item in recall.ranked]
         scores = [float(each @ vector) for each in vectors if each is not None]
@@ -70,6 +74,33 @@ async def test_recalled_entries_are_ranked_by_cosine_similarity(name: str) -> No
         assert found == sorted(found, reverse=True)
         seen += len(set(np.round(scores, 4)))
     assert seen > len(QUERIES), "nothing was ranked"
+
+
+class TypedEmbedder(HashingEmbedder):
+    """The hashing embedder; `types` has the input type of each embedded text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.types: list[tuple[str, str | None]] = []
+
+    async def embed(self, texts: Sequence[str], input_type: InputType | None = None) -> Vector:
+        self.types += [(text, input_type) for text in texts]
+        return await super().embed(texts)
+
+
+@pytest.mark.parametrize("name", SEARCHED)
+async def test_questions_are_embedded_as_queries_and_what_is_stored_as_passages(name: str) -> None:
+    embedder = TypedEmbedder()
+    memory = await filled(name, replace(TOOLS, embedder=embedder))
+    stored = {input_type for _, input_type in embedder.types}
+    # Procedures are found by the queries that led to them, and reflections ask questions.
+    assert stored <= (
+        {"query"} if "memp" in name else {"passage", "query"} if name in ASKING else {"passage"}
+    )
+    del embedder.types[:]
+    for query in QUERIES:
+        await memory.read(query)
+    assert {input_type for _, input_type in embedder.types} == {"query"}
 
 
 def test_only_the_listed_memory_systems_return_unranked_entries() -> None:

@@ -23,13 +23,14 @@ from memflow.memories.systems import SYSTEMS
 from memflow.memories.user_memories import UserMemory
 
 PLAIN = [
-    *BOUNDS, "full", "full_40", "recent", "recent_3", "bm25_message_3", "bm25_session", "embed_message_3",
-    "embed_session", "hybrid_3",
+    *BOUNDS, "vanilla", "vanilla_40", "full", "full_40", "recent", "recent_3",
+    "bm25_message_3", "bm25_session", "embed_message_3", "embed_session", "hybrid_3",
     "rag_2_4_3", "rag_2_0_2", "rag_3_1_30", "rag_pair", "rag_pair_3_1_2", "rag_chunk",
     "rag_chunk_6_2_2", "retrieval", "retrieval_9",
 ]  # fmt: skip
 OVERLAPS = [name for name in PLAIN if name.startswith("rag_chunk")]
-KEEPS_ALL = [name for name in PLAIN if name not in (*OVERLAPS, *BOUNDS, "recent", "recent_3")]
+LEAVE_OUT = ("vanilla", "vanilla_40", "recent", "recent_3")
+KEEPS_ALL = [name for name in PLAIN if name not in (*OVERLAPS, *BOUNDS, *LEAVE_OUT)]
 WRITTEN = [case(system, name) for name, system in SYSTEMS.items() if system.needs_chat]
 """Systems that use a chat model, here the scripted one."""
 CROWDED = ["mem_gpt_30"]
@@ -117,7 +118,7 @@ def run_async(test):
 
 
 @pytest.mark.parametrize("name", NAMES)
-@examples(20)
+@examples(8)
 @given(stream=streams)
 @run_async
 async def test_frozen_reads_change_nothing_and_are_equal_in_a_restored_memory(name: str, stream) -> None:
@@ -138,7 +139,7 @@ async def test_frozen_reads_change_nothing_and_are_equal_in_a_restored_memory(na
 
 
 @pytest.mark.parametrize("name", NAMES)
-@examples(10)
+@examples(6)
 @given(stream=streams, more=streams, cut=st.integers(0, 10))
 @run_async
 async def test_restored_memory_gives_same_recalls_after_new_writes(name: str, stream, more, cut: int) -> None:
@@ -150,7 +151,7 @@ async def test_restored_memory_gives_same_recalls_after_new_writes(name: str, st
 
 
 @pytest.mark.parametrize("name", NAMES)
-@examples(10)
+@examples(6)
 @given(stream=streams, left=streams, right=streams)
 @run_async
 async def test_write_to_a_memory_fork_changes_only_this_fork(name: str, stream, left, right) -> None:
@@ -166,7 +167,7 @@ async def test_write_to_a_memory_fork_changes_only_this_fork(name: str, stream, 
 
 
 @pytest.mark.parametrize("name", KEEPS_ALL)
-@examples(10)
+@examples(6)
 @given(stream=streams)
 @run_async
 async def test_every_written_message_is_the_source_of_exactly_one_live_entry(name: str, stream) -> None:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memflow.memories.baselines import ROOM, Full, Recent
+from memflow.memories.baselines import Full, Recent
 from memflow.memories.entries import EntryStore
-from memflow.memories.memory import Message, Tools
+from memflow.memories.memory import ROOM, Message, Tools
 from memflow.memories.verbatim import (
     DATE,
     as_turns,
@@ -15,7 +15,7 @@ from memflow.memories.verbatim import (
     store_messages,
     stored_messages,
 )
-from memflow.tokens import estimate
+from memflow.tokens import estimate, most
 
 
 def said(number: int, text: str, **more: str) -> Message:
@@ -99,7 +99,7 @@ async def test_full_memory_drops_the_oldest_messages_that_do_not_fit_the_window(
     query: int, shown: int
 ) -> None:
     """The window has room for six messages of a ROOM of tokens, the prompt around the query, and a query of a ROOM."""
-    memory = Full(tools=Tools(window=8 * ROOM))
+    memory = Full(tools=Tools(window=2 * ROOM + most(6 * ROOM, messages=6)))
     await memory.write([said(number, f"{number:04}" * ROOM) for number in range(10)])
     recall = await memory.read("?" * query)
     assert recall.sources == tuple(f"m{number}" for number in range(10 - shown, 10))

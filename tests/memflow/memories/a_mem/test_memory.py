@@ -95,7 +95,7 @@ def vector_of(memory: AMem, item: Item) -> list[float]:
 async def embedded(memory: AMem, item: Item) -> list[float]:
     meta = item.meta
     text = [meta["content"], ", ".join(meta["keywords"]), ", ".join(meta["tags"]), meta["context"]]
-    return list(map(float, (await memory.embed(["\n".join(text)]))[0]))
+    return list(map(float, (await memory.embed(["\n".join(text)], "passage"))[0]))
 
 
 async def test_link_to_an_unknown_note_is_retried_and_then_recorded_as_failure() -> None:

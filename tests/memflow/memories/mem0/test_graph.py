@@ -22,7 +22,7 @@ class Named:
     dimensions = 8
     words: ClassVar[dict[str, int]] = {"Alice": 0, "Acme": 1, "Beta": 2, "Bob": 3, "Paris": 4}
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], input_type: str | None = None) -> Vector:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             first = text.split()[0] if text else ""

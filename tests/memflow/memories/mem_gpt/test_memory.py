@@ -11,9 +11,10 @@ from memory_helpers import build, give, requests, said, sources
 from memflow.chat.requests import ChatRequest
 from memflow.errors import RecallFailed
 from memflow.memories.entries import Item
+from memflow.memories.forgetting import day_of
 from memflow.memories.mem_gpt.context import QUEUE, SUMMARY, WORKING
 from memflow.memories.mem_gpt.memory import WARNING, MemGpt
-from memflow.memories.mem_gpt.storage import ARCHIVAL, RECALL, day_of
+from memflow.memories.mem_gpt.storage import ARCHIVAL, RECALL
 from memflow.memories.memory import FAILURE
 from memflow.tokens import estimate
 

@@ -35,7 +35,7 @@ class Axes:
     fingerprint = "axes"
     dimensions = len(TOPICS) + 1
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], input_type: str | None = None) -> Vector:
         vectors = np.zeros((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
             vectors[row, next((at for at, topic in enumerate(TOPICS) if topic in text), -1)] = 1

@@ -129,7 +129,7 @@ async def test_episode_that_continues_a_similar_episode_is_merged_with_it() -> N
     [episode] = memory.store.live(EPISODE)
     assert (episode.text, episode.previous) == ("[8 May 2023] Tom\nTom is a calm cat.", old.entry_id)
     assert episode.sources == ("m0", "m1", "m2", "m3")
-    [vector] = await memory.embed([episode.text])
+    [vector] = await memory.embed([episode.text], "passage")
     assert episode.vector is not None and list(episode.vector) == list(vector)
     quoted = [line for line in (await memory.read("Tom")).notes.splitlines() if line.startswith("> ")]
     assert quoted == [

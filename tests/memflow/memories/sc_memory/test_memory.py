@@ -70,7 +70,7 @@ class Compass:
 
     fingerprint, dimensions = "compass", 2
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], input_type: str | None = None) -> Vector:
         return np.asarray([(1, 0) if "cat" in text else (0.6, 0.8) for text in texts], np.float32)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import pytest
@@ -10,11 +11,13 @@ from faulty_server import EVERYTHING, Faults, FaultyServer
 from memflow.errors import BadInput, BadSettings, RecallFailed, ServerDown, ServerFailed
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.external import DatedQuery
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Tools
 from memflow.memories.server.memory import ServerMemory
 from memflow.memories.server.mirror import READ, SERVER, WRITE
 from memflow.memories.server.protocol import ReadAnswer, SentMessage, WireItem, WriteAnswer, WriteFailure
-from memflow.run.play import Episode, EpisodeQueries, Event, play, play_all
+from memflow.run.play import Episode, EpisodeQueries, Event, PlayedEpisode, play, play_all
+from memflow.scoring.leaks import RetractedFact, find_leaks
 
 CITIES = ("Ana lives in Rome", "Ben lives in Oslo", "Ana moved to Paris", "Ben likes tea")
 QUERY = "Ana lives where, in Rome or Paris?"
@@ -515,3 +518,85 @@ def test_long_ids_and_unusual_texts_reach_the_server_and_come_back() -> None:
 def test_gold_is_in_no_request() -> None:
     assert set(SentMessage.model_fields) == {"id", "role", "text", "speaker", "sent_at"}
     assert set(WireItem.model_fields).isdisjoint({"gold", "evidence", "answer"})
+
+
+class LyingServer(FaultyServer):
+    """A fake server that answers a request to forget and keeps everything."""
+
+    async def forget(self, space: str, write: int, request: ForgetRequest) -> WriteAnswer:
+        return WriteAnswer()
+
+
+FORGOTTEN = ForgetRequest("message", ("m0",))
+
+
+def forgetting_episode(request: ForgetRequest = FORGOTTEN) -> Episode:
+    """Return an episode whose third message asks to forget."""
+    events = list(episode().events)
+    events[2] = replace(events[2], forgets={"m2": request})
+    return Episode("e", tuple(events))
+
+
+def play_forgetting(connection: Any, request: ForgetRequest = FORGOTTEN, **parameters: Any) -> PlayedEpisode:
+    memory = remember(connection, **parameters)(EntryStore())
+    return asyncio.run(play(forgetting_episode(request), memory, None, queries=queries(QUERY)))
+
+
+@pytest.mark.parametrize("mode", ["as_of", "restore", "fork", "ask_at_once", "replay"])
+def test_forgotten_item_is_recalled_at_earlier_checkpoints_only(mode: str) -> None:
+    connection = server(forget=("message",))
+    lived = play_forgetting(connection, mode=mode)
+    found = [recalled(lived.store, sequence, connection, mode=mode) for sequence in (2, 3)]
+    assert found == [["Ana lives in Rome", "Ben lives in Oslo"], ["Ana moved to Paris", "Ben lives in Oslo"]]
+    assert texts(lived.store, 3) == ["user: Ben lives in Oslo", "user: Ana moved to Paris"]
+    assert [(line.ended_entries, line.forget_failure) for line in lived.lines if line.forgets] == [(1, None)]
+
+
+def test_period_is_sent_by_message_to_a_server_that_knows_no_dates() -> None:
+    lived = play_forgetting(server(forget=("message",)), ForgetRequest("time"))
+    assert texts(lived.store, 3) == []
+    assert [line.ended_entries for line in lived.lines if line.forgets] == [3]
+
+
+@pytest.mark.parametrize(
+    ("can", "reason"),
+    [
+        ({}, "not forgotten by message: its answer to `hello` declares no `forget`"),
+        ({"forget": ("text",)}, "declares `forget` by text only"),
+    ],
+)
+def test_server_without_the_form_is_not_asked(can: dict[str, Any], reason: str) -> None:
+    lived = play_forgetting(server(**can))
+    [asking] = [line for line in lived.lines if line.forgets]
+    assert reason in str(asking.forget_failure) and asking.ended_entries is None
+    assert len(texts(lived.store, 3)) == 3
+
+
+def test_server_that_lies_keeps_its_entries_and_without_an_export_none_is_assumed() -> None:
+    lied = play_forgetting(LyingServer(EVERYTHING.model_copy(update={"forget": ("message",)})))
+    assert [line.ended_entries for line in lied.lines if line.forgets] == [0]
+    honest = play_forgetting(server(forget=("message",)))
+    fact = RetractedFact("Rome", ("Ana lives in Rome",))
+    leaks = [
+        asyncio.run(find_leaks(EntryStore.restored(list(lived.store), 3).live(), [fact]))[0].form
+        for lived in (lied, honest, play_forgetting(server()))
+    ]
+    assert leaks == ["exact", None, "exact"]
+    unknown = play_forgetting(server(forget=("message",), export="none", as_of="none"), mode="ask_at_once")
+    assert texts(unknown.store, 2) and texts(unknown.store, 3) == [
+        "user: Ana moved to Paris",
+        "user: Ben lives in Oslo",
+    ]
+
+
+def test_write_records_what_the_server_declares_that_it_extracted() -> None:
+    connection = server()
+    write = connection.write
+
+    async def declaring(space: str, number: int, messages: Any) -> Any:
+        answer = await write(space, number, messages)
+        return answer.model_copy(update={"extracted": (f"fact {number}",)} if number < 3 else {})
+
+    connection.write = declaring  # type: ignore[method-assign]
+    declared = [item.meta.get("extracted") for item in of_kind(played(connection), "write")]
+    assert declared[:3] == [["fact 1"], ["fact 2"], None]
