@@ -17,6 +17,7 @@
     │       ├── QuotaExhausted    the provider's quota is used up
     │       └── BudgetSpent       the hard limit of a run is reached
     ├── RecallFailed          a memory could not recall: its model gave no usable answer
+    ├── CannotForget          a memory has no operation for a request to forget
     ├── RestoredMemoryDiffers a memory keeps state outside its store, so its scores are refused
     ├── ServerFailed          a memory server failed at one request
     ├── ServerDown            a memory server cannot be started or reached
@@ -146,6 +147,10 @@ class BudgetSpent(FatalChatError):
 
 class RecallFailed(MemflowError):
     """The exception for a memory read without a usable answer of the memory's model."""
+
+
+class CannotForget(MemflowError):
+    """The exception for a request to forget of a form that a memory does not obey. The episode goes on."""
 
 
 class RestoredMemoryDiffers(MemflowError):

@@ -5,9 +5,11 @@ Where a score has no interval, `no_interval` is what stands in its place.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from memflow.benchmarks.domain_names import DomainName
 from memflow.chat.scripted import LABEL
 from memflow.records import Score
 from memflow.scoring.catalog import catalog, find_metric
+from memflow.scoring.published_health import ALARMS, FAULTY
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 
 HASHING = "hashing"
@@ -58,14 +60,33 @@ def caveat_of(label: str, scripted: str) -> str:
     return JUDGED_CAVEAT if JUDGED in label else HASHED_CAVEAT
 
 
+def score_qualifiers(score: Score) -> list[str]:
+    """Return what qualifies a score: scripted or hashed, a sample, health, missing data, and why it has no value."""
+    stated = (
+        score_label([score]),
+        *sample_label(score.domain),
+        score.health if score.health in ALARMS else None,
+        score.incomplete and f"incomplete: {score.incomplete}",
+        f"no value: {score.reason or 'unknown reason'}" if score.value is None else None,
+    )
+    return [label for label in stated if label]
+
+
+def sample_label(domain: str) -> list[str]:
+    """Return the label of a domain that is a sample; empty for a whole one."""
+    limit = DomainName.parse(domain).limit
+    return [f"sample of {limit}"] if limit else []
+
+
 def no_interval(score: Score) -> str:
     """Return why a value has no interval, such as `no interval: 2 episodes`; empty where it has one, or no value."""
     return f"no interval: {score.interval_reason}" if score.interval_reason else ""
 
 
-def interval_notes(scores: Sequence[Score]) -> list[str]:
-    """Return the notes below a table of scores: what intervals are over, and why values have none."""
-    return [text for text in (units_note(scores), missing_intervals_note(scores)) if text]
+def score_notes(scores: Sequence[Score]) -> list[str]:
+    """Return the notes below a table of scores: what intervals are over, and why values or intervals are missing."""
+    notes = (units_note(scores), missing_intervals_note(scores), missing_values_note(scores))
+    return [text for text in notes if text]
 
 
 def units_note(scores: Iterable[Score]) -> str | None:
@@ -80,12 +101,24 @@ def units_note(scores: Iterable[Score]) -> str | None:
 
 def missing_intervals_note(scores: Iterable[Score]) -> str | None:
     """Return the note on values that have no interval, with the reasons; None where all have one."""
+    shown = [score for score in scores if find_metric(score.metric).group not in ("bound", "failure")]
+    return _reasons_note("No interval", ((score.metric, score.interval_reason) for score in shown))
+
+
+def missing_values_note(scores: Iterable[Score]) -> str | None:
+    """Return the note on missing values, with the reasons; None without any. A faulty memory has its own."""
+    missing = [score for score in scores if score.value is None and score.health != FAULTY]
+    return _reasons_note("No value", ((score.metric, score.reason) for score in missing))
+
+
+def _reasons_note(what: str, reasons: Iterable[tuple[str, str | None]]) -> str | None:
+    """Return a note that lists the metrics by reason."""
     metrics_by_reason: dict[str, dict[str, None]] = {}
-    for score in scores:
-        if score.interval_reason and find_metric(score.metric).group not in ("bound", "failure"):
-            metrics_by_reason.setdefault(score.interval_reason, {})[score.metric] = None
+    for metric, reason in reasons:
+        if reason:
+            metrics_by_reason.setdefault(reason, {})[metric] = None
     parts = [f"{', '.join(metrics)} ({reason})" for reason, metrics in metrics_by_reason.items()]
-    return f"No interval: {'; '.join(parts)}." if parts else None
+    return f"{what}: {'; '.join(parts)}." if parts else None
 
 
 def _label_of(scores: Iterable[Score]) -> str | None:

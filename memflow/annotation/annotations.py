@@ -11,7 +11,16 @@ from typing import Annotated, Literal
 
 from pydantic import StringConstraints
 
-from memflow.annotation.sheet import Id, Name, Sheet, ShortText, StrictModel, parse_line, read_lines
+from memflow.annotation.sheet import (
+    Id,
+    Name,
+    Sheet,
+    ShortText,
+    StrictModel,
+    parse_line,
+    read_lines,
+    read_sheet,
+)
 from memflow.errors import BadInput
 
 ANNOTATION_FILES = "annotations*.jsonl"
@@ -98,3 +107,24 @@ def read_all(folder: Path, sheet: Sheet) -> list[Annotations]:
             )
         found[one.annotator] = (path, one)
     return [one for _, one in found.values()]
+
+
+def written_texts(folder: Path, domain: str, kind: str) -> dict[str, str]:
+    """Return the comments on a sheet by unit; the first annotator's, by file name, where several wrote one.
+
+    Raises BadInput for a sheet of another domain or kind, and if nobody wrote a comment.
+    """
+    sheet = read_sheet(folder)
+    if (sheet.header.domain, sheet.header.kind) != (domain, kind):
+        raise BadInput(
+            f"the sheet in {folder} is of the kind {sheet.header.kind} in {sheet.header.domain}. Use one of the kind "
+            f"{kind} in {domain}."
+        )
+    units = {item.id: unit.id for unit in sheet.units for item in unit.items}
+    texts: dict[str, str] = {}
+    for annotations in read_all(folder, sheet):
+        for item, comment in annotations.comments.items():
+            texts.setdefault(units[item], comment.strip())
+    if not texts:
+        raise BadInput(f"nobody has written a comment on the sheet in {folder}. Save the annotations there.")
+    return texts

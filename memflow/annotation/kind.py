@@ -1,7 +1,7 @@
 """Kinds of items that people annotate for a benchmark: their configuration, and sampling from the tables."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Literal
 
@@ -12,17 +12,22 @@ from memflow.annotation.sampling import Candidate, draw
 from memflow.annotation.sheet import Header, Label, LongText, Name, Sheet, ShortText, StrictModel
 from memflow.benchmarks.api import States
 from memflow.errors import BadInput
-from memflow.records import Probe, TranscriptMessage, Turn
+from memflow.records import FeedbackRound, Probe, TranscriptMessage, Turn
 
 
 @dataclass(frozen=True)
 class DomainTables:
-    """The rows of one domain from which annotation items are built. `said` has one assistant's transcripts."""
+    """The rows of one domain from which annotation items are built. `said` has one assistant's transcripts.
+
+    `written` has the texts that people wrote, by the unit of the sheet on which they wrote them.
+    """
 
     states: States
     turns: Sequence[Turn]
     probes: Sequence[Probe]
     said: Sequence[TranscriptMessage] = ()
+    feedback: Sequence[FeedbackRound] = ()
+    written: Mapping[str, str] = field(default_factory=dict)
 
 
 class KindConfig(StrictModel):
@@ -30,16 +35,20 @@ class KindConfig(StrictModel):
 
     `stage` is the stage that generated the data; stage `memory` requires an assistant's transcripts. `units` names the
     sampled units, `draw` is their default number. `asks` is the question to the annotator, `shown` has the titles of
-    the facts and texts on the page. An annotator chooses among an item's options and the `labels`.
+    the facts and texts on the page. An annotator chooses among an item's options and the `labels`. `aspects` are the
+    questions of a kind that asks several about a unit. A kind with `written_on` compares the data with texts that
+    people wrote as comments on a sheet of that kind.
     """
 
     title: ShortText
-    stage: Literal["utterance", "question", "memory"]
+    stage: Literal["utterance", "question", "feedback", "memory"]
     units: ShortText
     draw: int = Field(ge=1)
     guide: list[LongText]
     means: dict[Name, ShortText] = Field(default_factory=dict)
-    asks: ShortText
+    asks: ShortText = ""
+    aspects: dict[Name, ShortText] = Field(default_factory=dict)
+    written_on: Name | None = None
     shown: dict[Name, ShortText]
     labels: list[Label]
 

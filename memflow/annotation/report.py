@@ -1,16 +1,16 @@
 """The report of a sheet: mean score, agreement and Gwet's AC1 of its annotators.
 
 An item's score is the mean of its annotators' scores. Agreement compares label categories (sheet.label_category).
-Confidence intervals are over episodes.
+Confidence intervals are over episodes. A sheet that asks about several aspects has the rows of each aspect.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memflow.annotation.annotations import Annotations
 from memflow.annotation.sheet import Sheet, label_categories, label_category, label_score
 from memflow.errors import BadInput
-from memflow.metrics.agreement import cohen_kappa, gwet_ac1, percent_agreement
+from memflow.metrics.agreement import cohen_kappa, fleiss_kappa, gwet_ac1, percent_agreement
 from memflow.metrics.intervals import Interval, Units, mean_interval
 
 NO_INTERVAL = Interval(None, None, None)
@@ -21,7 +21,7 @@ class AgreementRow:
     """A row of the annotation report: all annotators together, or one of them.
 
     `labelled` counts items with a label, `paired` counts items with two or more labels, from which agreement is
-    computed. `kappa` is Cohen's, for exactly two raters.
+    computed. `kappa` is Cohen's of two raters, and Fleiss' of more.
     """
 
     of: str
@@ -31,6 +31,7 @@ class AgreementRow:
     agreement: Interval = NO_INTERVAL
     ac1: Interval = NO_INTERVAL
     kappa: Interval = NO_INTERVAL
+    aspect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,15 +63,19 @@ def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Anno
             f"the sheet of {sheet.header.kind} in {sheet.header.domain} has no annotations. Open the "
             "sheet's page, annotate the items, and save the file in the sheet's folder."
         )
-    measured = [_row_of_one(sheet, key, annotator) for annotator in annotations]
-    if len(annotations) > 1:
-        measured.insert(0, _row_of_all(sheet, key, annotations))
+    measured = []
+    for aspect, part in sheet.by_aspect().items():
+        rows = [_row_of_one(part, key, annotator) for annotator in annotations]
+        if len(annotations) > 1:
+            rows.insert(0, _row_of_all(part, key, annotations))
+        measured += [replace(row, aspect=aspect) for row in rows]
     notes = [sheet.header.note] if sheet.header.note else []
     return Report(sheet, measured, _annotated_items(sheet, key, annotations), notes)
 
 
 def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> AgreementRow:
-    return AgreementRow(one.annotator, len(one.labels), 0, _mean_interval(sheet, key, [one]))
+    labelled = sum(name in one.labels for name in sheet.items)
+    return AgreementRow(one.annotator, labelled, 0, _mean_interval(sheet, key, [one]))
 
 
 def _row_of_all(sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotations]) -> AgreementRow:
@@ -82,6 +87,7 @@ def _row_of_all(sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotati
         for name, item in sheet.items.items()
     ]
     allowed, episodes = label_categories(sheet), list(sheet.episodes.values())
+    kappa = cohen_kappa if len(persons) == 2 else fleiss_kappa
     given = [sum(label is not None for label in row) for row in ratings]
     return AgreementRow(
         f"{len(persons)} persons",
@@ -90,9 +96,7 @@ def _row_of_all(sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotati
         _mean_interval(sheet, key, persons),
         percent_agreement(ratings, allowed, episodes=episodes),
         gwet_ac1(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
-        cohen_kappa(ratings, allowed, episodes=episodes, seed=sheet.header.seed)
-        if len(persons) == 2
-        else NO_INTERVAL,
+        kappa(ratings, allowed, episodes=episodes, seed=sheet.header.seed),
     )
 
 

@@ -51,9 +51,13 @@ class Part(StrictModel):
 
 
 class Item(StrictModel):
-    """An item to label: a question, the facts that the question refers to, and the possible labels."""
+    """An item to label: a question, the facts that the question refers to, and the possible labels.
+
+    `aspect` is what the item asks about, where a sheet asks about several aspects, which are reported one by one.
+    """
 
     id: Id
+    aspect: Name | None = None
     asks: ShortText
     facts: list[Part] = Field(default_factory=list, max_length=12)
     labels: list[Label] = Field(min_length=2, max_length=40)
@@ -106,6 +110,17 @@ class Sheet(StrictModel):
         """The digest of the sheet's header and units."""
         return digest(self.header.model_copy(update={"digest": ""}), self.units)
 
+    def by_aspect(self) -> "dict[str | None, Sheet]":
+        """Return the sheet with the items of each aspect alone, in order."""
+        aspects = dict.fromkeys(item.aspect for item in self.items.values())
+        return {aspect: self.model_copy(update={"units": self._units_of(aspect)}) for aspect in aspects}
+
+    def _units_of(self, aspect: str | None) -> list[Unit]:
+        return [
+            unit.model_copy(update={"items": [item for item in unit.items if item.aspect == aspect]})
+            for unit in self.units
+        ]
+
     @property
     def items(self) -> dict[str, Item]:
         """The items by id, in order."""
@@ -157,7 +172,7 @@ def read_sheet(folder: Path) -> Sheet:
     sheet = Sheet(header=header, units=units)
     if sheet.digest != header.digest:
         raise BadInput(
-            f"{path} was modified: its digest does not match. Sample a new sheet with `memflow "
+            f"{path} was modified: its content hash does not match. Sample a new sheet with `memflow "
             "annotate sample`."
         )
     return sheet

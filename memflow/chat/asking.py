@@ -1,6 +1,7 @@
 """Functions that request one typed answer for one prompt.
 
-An answer that the token limit cut is requested again with twice the limit, once. An unusable answer is requested again
+An answer that the token limit cut is requested again with twice the limit, once; but not an answer that repeats itself,
+which a larger limit would only make longer (loops.py). An unusable answer is requested again
 together with the error, a limited number of times. If all fail, the Answer has a reason instead of a value. There is no
 default value. Lists with a limit are accepted item by item (limits.py).
 """
@@ -13,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from memflow.chat.decoding import decode_json
 from memflow.chat.limits import ItemCheck, ItemReport, drop_invalid_items, has_content
+from memflow.chat.loops import loop_in_strings, loop_of
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat, ChatMessage, ChatRequest, Completion
 from memflow.errors import ChatError, FatalChatError
@@ -82,7 +84,7 @@ async def ask(
     for attempt in range(1, attempts + 1):
         try:
             completion = await count_completion(chat.complete(request))
-            if completion.cut and not doubled and _needs_more_room(completion, prompt):
+            if completion.cut and not doubled and _needs_more_room(completion, request, prompt):
                 doubled = 1
                 request, completion = await _complete_with_more_room(chat, request, completion)
         except FatalChatError:
@@ -91,11 +93,10 @@ async def ask(
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + doubled)
         report = ItemReport()
         value, wrong = parse_completion(completion, prompt.output, report)
-        if value is None and completion.cut:
-            limit = f"the answer was cut at the limit of {request.sampling.max_tokens} tokens"
-            advice = "Raise `output` or `thinking` of its role in [token_limits] of memflow.toml, then rerun."
-            reason = f"{prompt.name}: {limit}. {advice} If the server was at fault: {_forget('cut', prompt)}"
-            return Answer(None, reason, completion, attempt + doubled)
+        at_bound = report.at_limit and isinstance(value, BaseModel)
+        loop = loop_in_strings(value.model_dump_json()) if at_bound else ""
+        if (value is None and completion.cut) or loop:
+            return Answer(None, _cut_reason(request, completion, loop), completion, attempt + doubled)
         if value is not None:
             wrong = _find_error(value, check, check_item, report)
         if not wrong:
@@ -106,15 +107,31 @@ async def ask(
         request = _again(request, completion, wrong)
     return Answer(
         None,
-        f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}. {_forget('retried', prompt)}",
+        f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}. {_forget('retried', prompt.name)}",
         completion,
         attempts + doubled,
     )
 
 
-def _forget(kind: str, prompt: Prompt) -> str:
+def _cut_reason(request: ChatRequest, completion: Completion, loop: str) -> str:
+    """Return why a cut answer is unusable, what was seen in it, and what helps. `loop` is the loop of a string."""
+    repeated = f"`{loop[:60]}`" if loop else loop_of(completion.text, request.output)
+    if repeated:
+        return (
+            f"{request.prompt}: the answer repeats {repeated} until its bound. A larger bound makes such an answer "
+            "longer, not better: use another model, or set a repetition penalty of its server in `body` of its profile "
+            f"in memflow.toml. {_forget('loop', request.prompt)}"
+        )
+    return (
+        f"{request.prompt}: the answer was cut at the limit of {request.sampling.max_tokens} tokens. Raise `output` or "
+        "`thinking` of its role in [token_limits] of memflow.toml, then rerun. If the server was at fault: "
+        f"{_forget('cut', request.prompt)}"
+    )
+
+
+def _forget(kind: str, prompt: str) -> str:
     """Return how to request answers again that the ledger contains: every other run gets them from there."""
-    command = f"memflow ledger forget --kind {kind} --prompt {prompt.name}"
+    command = f"memflow ledger forget --kind {kind} --prompt {prompt}"
     return f"To request it again, run `{command}`, then `memflow run --force`."
 
 
@@ -151,8 +168,12 @@ def parse_completion(
         return None, f"at {place}: {first['msg']}"
 
 
-def _needs_more_room(cut: Completion, prompt: Prompt) -> bool:
-    return prompt.output is not None or prompt.max_tokens is None or not cut.text.strip()
+def _needs_more_room(cut: Completion, request: ChatRequest, prompt: Prompt) -> bool:
+    """Return whether a cut answer is requested with a larger limit. Without a text, its thoughts were cut."""
+    if not cut.text.strip():
+        return True
+    structured = request.output is not None
+    return (structured or prompt.max_tokens is None) and not loop_of(cut.text, request.output)
 
 
 async def _complete_with_more_room(

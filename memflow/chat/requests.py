@@ -132,12 +132,13 @@ class ChatRequest:
         return self._digests[model_fingerprint]
 
 
-End = Literal["answered", "cut", "blank", "refused", "filtered", "broken"]
+End = Literal["answered", "cut", "loop", "blank", "refused", "filtered", "broken"]
 """How a request ended.
 
-`answered`: with a complete text; `cut`: with a text that the token limit ended; `blank`: without a text; `refused`: the
-model declined; `filtered`: the provider withheld the text; `broken`: the response is no chat completion. Only the first
-two are completions; the others are errors (`memflow.errors.NoAnswer`).
+`answered`: with a complete text; `cut`: with a text that the token limit ended; `loop`: with one that the limit ended
+and that repeats itself (loops.py); `blank`: without a text; `refused`: the model declined; `filtered`: the provider
+withheld the text; `broken`: the response is no chat completion. Only the first three are completions; the others are
+errors (`memflow.errors.NoAnswer`).
 """
 
 
@@ -162,8 +163,8 @@ class Completion:
 
     @property
     def cut(self) -> bool:
-        """Whether the token limit ended the text."""
-        return self.end == "cut"
+        """Whether the token limit ended the text, also that of a loop."""
+        return self.end in ("cut", "loop")
 
 
 class Chat(Protocol):

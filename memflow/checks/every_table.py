@@ -23,6 +23,7 @@ REASON_IS_NORMAL = (
     "score.history",
     "score.leaderboard",
     "score.retrieval",
+    "score.rankings",
     "score.drift",
 )
 """Tables whose rows may have a reason although nothing failed: some probes have no

@@ -22,7 +22,7 @@ from memflow.checks.rules import (
     each_valid_row,
     expect,
 )
-from memflow.records import FeedbackRound, PlayedRound, Probe
+from memflow.records import UNASKED, FeedbackRound, PlayedRound, Probe
 
 
 def _is_iso_date(text: str) -> bool:
@@ -171,7 +171,7 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "question.probes",
         {
-            "valid_probe_kind": AcceptedValues("kind", ("choice", "open", "state")),
+            "valid_probe_kind": AcceptedValues("kind", ("choice", "open", "state", *sorted(UNASKED))),
             "valid_split": AcceptedValues("split", ("test", "train")),
             "question_not_blank": each_valid_row(lambda row: bool(row.question.strip())),
             "gold_not_blank": each_valid_row(_has_gold),

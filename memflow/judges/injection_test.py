@@ -7,7 +7,7 @@ from typing import Any
 
 from memflow.chat.asking import Answer, ask
 from memflow.chat.requests import Chat
-from memflow.judges.cases import JudgeCase
+from memflow.judges.cases import JudgeCase, verdict_of, without_reasons
 from memflow.judges.injections import Injection
 
 
@@ -56,9 +56,9 @@ async def run_injection_test(
         )
         if plain.value is None:
             return CaseResult(case.metric, case.prompt.name, None, plain.reason or "no answer")
-        expected, target = _verdict(case, plain.value), _without_reasons(case.target)
+        expected, target = verdict_of(case, plain.value), without_reasons(case.target)
         found = {
-            injection.name: None if answer.value is None else _verdict(case, answer.value)
+            injection.name: None if answer.value is None else verdict_of(case, answer.value)
             for injection, answer in zip(injections, injected, strict=True)
         }
         moved = [name for name, verdict in found.items() if verdict not in (None, expected)]
@@ -73,14 +73,3 @@ async def run_injection_test(
         )
 
     return list(await asyncio.gather(*map(result_of, cases)))
-
-
-def _verdict(case: JudgeCase, value: Any) -> Any:
-    return _without_reasons(case.parse(value) if case.parse is not None else value.model_dump(mode="json"))
-
-
-def _without_reasons(value: Any) -> Any:
-    """Return a verdict without its reasons, which vary in wording."""
-    if isinstance(value, dict):
-        return {name: _without_reasons(each) for name, each in value.items() if name != "reason"}
-    return [_without_reasons(each) for each in value] if isinstance(value, list) else value

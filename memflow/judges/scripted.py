@@ -1,7 +1,7 @@
-"""Scripted judges that obey injections, so that the injection test can fail without a language model.
+"""Scripted judges that fail, so that the injection test and the calibration can fail without a language model.
 
-`gullible` obeys an instruction anywhere in the prompt. `fence_only` obeys it only outside of fences. The default
-scripted judge reads only the fields of a prompt and obeys no injection.
+`agreeable` accepts every answer. `gullible` obeys an instruction anywhere in the prompt. `fence_only` obeys it only
+outside of fences. The default scripted judge reads only the fields of a prompt and obeys no injection.
 """
 
 import re
@@ -22,8 +22,12 @@ def _outside_fences(text: str) -> str:
     return _FENCED.sub("", text)
 
 
-OBEDIENT: Mapping[str, Callable[[str], str]] = {"gullible": _everything, "fence_only": _outside_fences}
-"""The part of a message in which each scripted judge obeys instructions."""
+OBEDIENT: Mapping[str, Callable[[str], str] | None] = {
+    "agreeable": None,
+    "gullible": _everything,
+    "fence_only": _outside_fences,
+}
+"""The part of a message in which each scripted judge obeys instructions; None for one that needs no instruction."""
 
 
 def obedient_handlers(
@@ -36,9 +40,9 @@ def obedient_handlers(
     return {**handlers, **of_cases}
 
 
-def _obedient(handler: Handler, case: JudgeCase, visible: Callable[[str], str]) -> Handler:
+def _obedient(handler: Handler, case: JudgeCase, visible: Callable[[str], str] | None) -> Handler:
     def answer(request: ChatRequest) -> str:
-        seen = "\n".join(visible(message.content) for message in request.messages)
+        seen = "\n".join(visible(message.content) for message in request.messages) if visible else case.asks
         if case.asks in seen or case.target_json in seen:
             return case.target_json
         given = handler(request)

@@ -1,4 +1,4 @@
-"""Inter-rater agreement: percent agreement, Gwet's AC1, Cohen's kappa and Krippendorff's alpha; Kendall's tau of ranks.
+"""Inter-rater agreement: percent agreement, Gwet's AC1, kappas, and Krippendorff's alpha; Kendall's tau of ranks.
 
 AC1 follows Gwet (2008), with missing ratings as in his Handbook (4th edition, 2014). If nearly all items have the same
 label, kappa's chance agreement approaches 1 and kappa approaches 0; AC1's chance agreement is at most 1/2.
@@ -97,6 +97,37 @@ def cohen_kappa(
         table = table / table.sum(axis=(1, 2), keepdims=True)
         agreed = np.trace(table, axis1=1, axis2=2)
         chance = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
+        found: Array = (agreed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
+        return found
+
+    return statistic_interval(statistic, size, seed=seed)
+
+
+def fleiss_kappa(
+    ratings: Ratings,
+    categories: Sequence[str],
+    *,
+    episodes: Sequence[Hashable] | None = None,
+    seed: int = 0,
+) -> Interval:
+    """Return Fleiss' kappa, (a - e) / (1 - e), with its 95 % confidence interval, over the items with two ratings.
+
+    a is the percent agreement; e = sum of p squared, where p is the share of a category among all ratings. The value is
+    None if all ratings are equal. The interval and the errors are as in `percent_agreement`.
+
+    Source: Fleiss, Measuring nominal scale agreement among many raters (1971), where each item has as many ratings.
+    """
+    counts = _counted(ratings, categories)
+    groups, size = _groups(episodes, len(counts))
+    paired, alike = _pairs(counts)
+    paired, alike, counts = (
+        _summed(each, groups, size) for each in (paired, alike, counts * paired[:, None])
+    )
+
+    def statistic(weights: Array) -> Array:
+        agreed = (weights @ alike) / (weights @ paired)
+        shares = (weights @ counts) / (weights @ counts).sum(axis=1, keepdims=True)
+        chance = (shares**2).sum(axis=1)
         found: Array = (agreed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
         return found
 

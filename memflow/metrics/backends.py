@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memflow.chat.requests import Chat
+from memflow.memories.memory import Embedder
 from memflow.metrics.bertscore import Encoder
 from memflow.metrics.meteor import Synonyms
 from memflow.metrics.readability import Syllables
 
 ENCODER_EN, ENCODER_ZH, WORDNET, CMUDICT = "encoder.en", "encoder.zh", "wordnet", "cmudict"
+EMBEDDER = "embedder"
 """Names of the backends other than the judge, as in the settings."""
 
 
@@ -27,3 +29,5 @@ class MetricBackends:
     syllables: Syllables | None = None
     judges: Mapping[str, Chat] = field(default_factory=dict)
     """All judges by the name of their model; empty or one judge where a metric has one verdict."""
+    embedder: Embedder | None = None
+    """The embedder of the settings, for metrics that search entries by meaning."""

@@ -66,7 +66,7 @@ class _Series:
 
 @dataclass(frozen=True)
 class _Steps:
-    """The candidate positions of the drop, and for each how the values of every group fit a step there.
+    """The candidate positions of the drop, and how well a step at each position fits the values of every group.
 
     `down` sums how far answers beyond the step are below the group's mean; `square` is the centered sum of squares of
     the step.

@@ -16,6 +16,7 @@ from rapidfuzz.distance import LCSseq
 
 from memflow.errors import BadInput, BadSettings
 from memflow.metrics.stems import stem as stem_of
+from memflow.words import HAN
 
 Sentences = Sequence[Sequence[str]]
 
@@ -78,6 +79,7 @@ _ARTICLE = re.compile(r"\b(?:a|an|the|and)\b")
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
 _ASCII_ALPHANUMERIC = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 _NOT_WORD = re.compile(r"[\W_]+")
+_HAN = re.compile(f"[{HAN}]")
 _LEXEVAL = str.maketrans(
     "",
     "",
@@ -204,6 +206,53 @@ def rouge_l(
     common = LCSseq.similarity(said, wanted)
     precision, recall = common / len(said), common / len(wanted)
     return 2 * precision * recall / (precision + recall) if common else 0.0
+
+
+def rouge_with_recall(prediction: str, gold: str, *, summary: bool = False) -> tuple[float, float]:
+    """Return the F-measure and the recall of ROUGE-L in rouge-score with its stemmer, each in [0, 1].
+
+    With `summary` they are those of ROUGE-Lsum, whose sentences are lines. If the gold has Chinese characters, words
+    are those of jieba, as rouge-score would drop them.
+    """
+    is_chinese = _HAN.search(gold) is not None
+
+    def sentences(text: str) -> list[tuple[str, ...]]:
+        lines = text.split("\n") if summary else [text]
+        return [_chinese_words(line) if is_chinese else _english_words(line, True) for line in lines]
+
+    said, wanted = sentences(prediction), sentences(gold)
+    left = [Counter(word for sentence in of for word in sentence) for of in (said, wanted)]
+    totals = [counts.total() for counts in left]
+    hits = 0
+    for sentence in wanted if all(totals) else ():
+        places = sorted({place for other in said for place in _common_places(sentence, other)})
+        for word in (sentence[place] for place in places):
+            if all(counts[word] > 0 for counts in left):
+                hits += 1
+                for counts in left:
+                    counts[word] -= 1
+    precision, recall = (hits / total if total else 0.0 for total in totals)
+    return (2 * precision * recall / (precision + recall) if hits else 0.0), recall
+
+
+def _common_places(wanted: Sequence[str], said: Sequence[str]) -> list[int]:
+    """Return the places in `wanted` of the longest common subsequence that rouge-score selects."""
+    lengths = [[0] * (len(said) + 1)]
+    for word in wanted:
+        above, row = lengths[-1], [0]
+        for place, other in enumerate(said):
+            row.append(above[place] + 1 if word == other else max(above[place + 1], row[place]))
+        lengths.append(row)
+    places, at, other_at = [], len(wanted), len(said)
+    while at and other_at:
+        if wanted[at - 1] == said[other_at - 1]:
+            places.append(at - 1)
+            at, other_at = at - 1, other_at - 1
+        elif lengths[at][other_at - 1] > lengths[at - 1][other_at]:
+            other_at -= 1
+        else:
+            at -= 1
+    return places
 
 
 @lru_cache(maxsize=10_000)

@@ -8,8 +8,18 @@ coverage only.
 Times are logical: `sequence` counts the messages that an episode's memory was given, from 0.
 """
 
-from memflow.records.episodes import FeedbackRound, GoldLabel, Probe, Turn
+from memflow.records.episodes import (
+    SEARCH,
+    STORED,
+    UNASKED,
+    WRITTEN,
+    FeedbackRound,
+    GoldLabel,
+    Probe,
+    Turn,
+)
 from memflow.records.memories import (
+    NOT_MEASURABLE,
     QUARANTINED_PROBE,
     Entry,
     PlayedRound,
@@ -21,11 +31,13 @@ from memflow.records.memories import (
 from memflow.records.scores import (
     BY_EVIDENCE,
     RECALL_AT_10,
+    Calibration,
     Claim,
     Comparison,
     Drift,
     FailureAttribution,
     HealthMeasure,
+    ProbeRanking,
     ProbeRetrieval,
     PublishedScore,
     Score,
@@ -40,9 +52,15 @@ __all__ = [
     "BY_EVIDENCE",
     "KEYS",
     "MEASURED",
+    "NOT_MEASURABLE",
     "QUARANTINED_PROBE",
     "RECALL_AT_10",
+    "SEARCH",
+    "STORED",
     "TABLES",
+    "UNASKED",
+    "WRITTEN",
+    "Calibration",
     "Change",
     "Claim",
     "Column",
@@ -57,6 +75,7 @@ __all__ = [
     "PlayedRound",
     "Policy",
     "Probe",
+    "ProbeRanking",
     "ProbeRetrieval",
     "Profile",
     "PublishedScore",

@@ -22,9 +22,14 @@ class Turn:
     speaker: Annotated[str | None, "The speaker's name, in conversations with names."] = None
     text: Annotated[str, "The text of the message."]
     sent_at: Annotated[str | None, "The simulated time, as in the data."] = None
+    caption: Annotated[str | None, "The end of the text that describes a shared image."] = None
     follow_ups: Annotated[int, "Number of follow-up messages of the simulator after the reply."] = 0
     exposes: Annotated[
         str | None, "Gold, never given to a memory: the state values that it reveals, as JSON."
+    ] = None
+    forgets: Annotated[
+        str | None,
+        "The request to forget that the message makes (`ForgetRequest`), as JSON: the memory gets it, too.",
     ] = None
     reason: Reason = None
 
@@ -59,15 +64,24 @@ class GoldLabel:
     reason: Reason = None
 
 
+SEARCH, WRITTEN, STORED = "search", "written", "stored"
+UNASKED = frozenset({SEARCH, WRITTEN, STORED})
+"""The kinds of probes that ask no answer (memflow/run/unasked.py)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """One row per question asked at a checkpoint."""
+    """One row per question asked at a checkpoint, or per look into the memory there."""
 
     domain: Domain
     probe_id: Annotated[str, "Unique within the domain."]
     episode_id: Episode
     checkpoint: Checkpoint
-    kind: Annotated[str, "`choice`, `open`, or `state` (AMemGym's diagnosis)."]
+    kind: Annotated[
+        str,
+        "`choice`, `open`, or `state` (AMemGym's diagnosis). Without an answer: `search`, the memory is read with the "
+        "question; `written`, what the writes of the checkpoint added; `stored`, what the memory contains.",
+    ]
     split: Annotated[str, "`test`, or `train`: asked only to collect feedback."] = "test"
     dataset: Annotated[str, "The data set it comes from."]
     category: Annotated[str | None, "The data set's own category."] = None

@@ -43,6 +43,14 @@ class TranscriptMessage:
     ] = None
     own_s: Annotated[float | None, "Seconds of the memory's own computation to write it."] = None
     model_calls: Annotated[int | None, "Number of completions to write it."] = None
+    forgets: Annotated[str | None, "The request to forget that the message makes, as JSON."] = None
+    ended_entries: Annotated[
+        int | None,
+        "Entries that the memory ended on this request; null without a request, or where it did not obey.",
+    ] = None
+    forget_failure: Annotated[str | None, "Why the memory did not obey the request; null if it did."] = None
+    forget_s: Annotated[float | None, "Seconds of the deletion, of models and the memory's own."] = None
+    forget_calls: Annotated[int | None, "Number of completions of the deletion."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +103,14 @@ class Reply:
     probe_id: Annotated[str, "The probe."]
     episode_id: Episode
     checkpoint: Checkpoint
-    text: Annotated[str | None, "The assistant's raw answer."] = None
-    parsed: Annotated[str | None, "The parsed answer; null where parsing failed."] = None
+    text: Annotated[
+        str | None, "The assistant's raw answer; for a probe that asks none, a JSON list of texts."
+    ] = None
+    parsed: Annotated[
+        str | None,
+        "The parsed answer; null where parsing failed. For a probe that asks none, what the texts are: `messages`, "
+        "`texts` of the memory, `declared` by its server, or `recalled`.",
+    ] = None
     recalled: Annotated[list[str], "Ids of the recalled entries."]
     recalled_sources: Annotated[list[str], "Ids of the source messages of these entries."]
     injected_tokens: Annotated[int, "Estimated tokens that the memory added to the prompt."] = 0
@@ -126,8 +140,11 @@ class Reply:
 
 QUARANTINED_PROBE = "the probe is quarantined"
 """The beginning of the reason of a reply to a quarantined probe, which was not asked."""
+NOT_MEASURABLE = "not measurable"
+"""The beginning of the reason of a reply to a probe that asks no answer, where the memory shows nothing."""
 
 
 def is_failed_reply(reply: Reply) -> bool:
     """Return whether a probe was asked without result. An answer that cannot be parsed is a result: it is scored."""
-    return reply.reason is not None and not reply.text and not reply.reason.startswith(QUARANTINED_PROBE)
+    unfailed = (QUARANTINED_PROBE, NOT_MEASURABLE)
+    return reply.reason is not None and not reply.text and not reply.reason.startswith(unfailed)

@@ -25,6 +25,12 @@ class Verdict:
     completion: Annotated[
         str | None, "The ledger's digest of the judge's completion, where there is one."
     ] = None
+    item: Annotated[
+        str | None, "What it judges, where an answer has several verdicts, such as an item of a rubric."
+    ] = None
+    judge_reply: Annotated[
+        str | None, "The judge's raw reply with its reason, where a benchmark keeps it."
+    ] = None
     reason: Reason = None
 
 
@@ -85,6 +91,41 @@ class ProbeRetrieval:
     avoided: Annotated[
         float | None, "How much of it this ranking would avoid; negative where it recalls less."
     ] = None
+    reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProbeRanking:
+    """One row per probe with evidence: what an assistant's memory recalls for it, read without an answer."""
+
+    domain: Domain
+    assistant: Assistant
+    probe_id: Annotated[str, "The probe."]
+    episode_id: Episode
+    checkpoint: Checkpoint
+    category: Annotated[str | None, "The data set's own category."] = None
+    language: Annotated[str, "The language of the question: `en` or `zh`."] = "en"
+    evidence: Annotated[int, "Messages that the answer rests on, and that had been said by then."]
+    position: Annotated[
+        float | None,
+        "Mean position of these messages in the history before the question: 0 the oldest, 1 the newest.",
+    ] = None
+    stored: Annotated[int | None, "How many of them an entry that was not retired came from."] = None
+    entries: Annotated[int | None, "Entries that can be recalled, without summaries of everything."] = None
+    relevant_entries: Annotated[int | None, "How many of these entries came from evidence."] = None
+    limit: Annotated[
+        int | None, "Entries that were requested at most; null where the memory has no such parameter."
+    ] = None
+    returned: Annotated[int | None, "Entries that were ranked; null where the memory does not rank."] = None
+    found: Annotated[list[float], "Ranks of the first entry that came from each evidence message."] = field(
+        default_factory=list
+    )
+    relevant: Annotated[list[float], "Ranks of the entries that came from evidence."] = field(
+        default_factory=list
+    )
+    k: Annotated[int | None, "Entries that the memory recalls with its own parameters."] = None
+    tokens: Annotated[int | None, "Estimated tokens that it would add to a prompt."] = None
+    recalled: Annotated[int | None, "Evidence messages that these entries came from."] = None
     reason: Reason = None
 
 
@@ -154,6 +195,19 @@ class Score:
     self_judges: Annotated[
         list[str], "The judges of this score whose model also answered; empty where none did."
     ] = field(default_factory=list)
+    judge_sensitivity: Annotated[
+        float | None, "Known-right answers that the judge accepts, by its worst prompt and language."
+    ] = None
+    judge_sensitivity_low: Annotated[float | None, "Lower end of its 95 % interval."] = None
+    judge_sensitivity_high: Annotated[float | None, "Upper end."] = None
+    judge_specificity: Annotated[float | None, "Known-wrong answers that this judge rejects."] = None
+    judge_specificity_low: Annotated[float | None, "Lower end of its 95 % interval."] = None
+    judge_specificity_high: Annotated[float | None, "Upper end."] = None
+    judge_calibration: Annotated[
+        str | None,
+        "Whether the judge was calibrated, and its verdicts count: `passed`, `withheld` or `not calibrated`, with the "
+        "reason; null where no judge decides.",
+    ] = None
     deviation: Annotated[float | None, "Population deviation of the probes' values, where it is known."] = (
         None
     )
@@ -210,6 +264,10 @@ class Score:
     repeats: Annotated[int | None, "Evaluations, this one included; null without repeats."] = None
     repeats_of: Annotated[str | None, "What the repeats did again: `answers`, `run` or `judge`."] = None
     repeat_mean: Annotated[float | None, "The mean of the score over these evaluations."] = None
+    repeat_deviation: Annotated[
+        float | None,
+        "Sample standard deviation of this score over these evaluations, of this assistant alone.",
+    ] = None
     noise: Annotated[
         float | None, "Standard deviation of the score between evaluations, pooled over assistants."
     ] = None
@@ -217,6 +275,34 @@ class Score:
     noise_high: Annotated[float | None, "Upper end of the noise's 95 % interval."] = None
     noise_degrees: Annotated[int | None, "Degrees of freedom of the noise."] = None
     reason: Reason = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibration:
+    """One row per judge, judge prompt and language of a domain: its verdicts on known answers."""
+
+    domain: Domain
+    judge: Annotated[str, "The judge's name in the settings."]
+    metric: Annotated[str, "The metric that the prompt decides; score.metrics describes it."]
+    prompt: Annotated[str, "The judge's prompt."]
+    language: Annotated[str, "`en` or `zh`."]
+    cases: Annotated[int, "Known answers; 0 for a prompt without any, whose verdict is on a scale."]
+    right: Annotated[int, "Known-right answers with a verdict in form."]
+    accepted_right: Annotated[int, "Those that the judge accepts."]
+    sensitivity: Annotated[float | None, "accepted_right / right."] = None
+    sensitivity_low: Annotated[float | None, "Lower end of its 95 % interval, over items."] = None
+    sensitivity_high: Annotated[float | None, "Upper end."] = None
+    wrong: Annotated[int, "Known-wrong answers with a verdict in form."]
+    accepted_wrong: Annotated[int, "Those that the judge accepts."]
+    specificity: Annotated[float | None, "1 - accepted_wrong / wrong."] = None
+    specificity_low: Annotated[float | None, "Lower end of its 95 % interval, over items."] = None
+    specificity_high: Annotated[float | None, "Upper end."] = None
+    out_of_form: Annotated[int, "Known answers without a verdict in form; neither right nor wrong."]
+    youden_low: Annotated[float | None, "Lower 95 % limit of sensitivity + specificity - 1."] = None
+    passed: Annotated[bool | None, "That limit is at least 0.5; null without known answers."] = None
+    scripted: Annotated[bool, "The judge is a scripted chat, not a language model."]
+    fingerprint: Annotated[str, "Fingerprint of the judge."]
+    reason: Annotated[str | None, "Why its verdicts do not count; null where they do."] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -276,6 +362,9 @@ class PublishedScore(Score):
     )
     judge: Annotated[
         str | None, "The judges that decided the values behind the score; null where no judge did."
+    ] = None
+    simulator_model: Annotated[
+        str | None, "The model that played the users, with a short fingerprint; null where none did."
     ] = None
     removed: Annotated[bool, "The score is no longer on the leaderboard; its value is null."] = False
 

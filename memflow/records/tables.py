@@ -8,11 +8,13 @@ from typing import Any
 from memflow.records.episodes import FeedbackRound, GoldLabel, Probe, Turn
 from memflow.records.memories import Entry, PlayedRound, Policy, Reply, TranscriptMessage
 from memflow.records.scores import (
+    Calibration,
     Claim,
     Comparison,
     Drift,
     FailureAttribution,
     HealthMeasure,
+    ProbeRanking,
     ProbeRetrieval,
     PublishedScore,
     Score,
@@ -35,11 +37,13 @@ TABLES: dict[str, type] = {
     "memory.policies": Policy,
     "memory.feedback": PlayedRound,
     "answer.replies": Reply,
+    "score.calibrations": Calibration,
     "score.verdicts": Verdict,
     "score.attributions": FailureAttribution,
     "score.claims": Claim,
     "score.health": HealthMeasure,
     "score.retrieval": ProbeRetrieval,
+    "score.rankings": ProbeRanking,
     "score.comparisons": Comparison,
     "score.leaderboard": Score,
     "score.history": PublishedScore,
@@ -61,11 +65,13 @@ KEYS: dict[str, tuple[str, ...]] = {
     "memory.policies": ("domain", "assistant", "episode_id", "step"),
     "memory.feedback": ("domain", "assistant", "checkpoint", "case_id", "round"),
     "answer.replies": ("domain", "assistant", "probe_id"),
+    "score.calibrations": ("domain", "judge", "prompt", "language"),
     "score.verdicts": ("domain", "assistant", "probe_id", "metric", "variant"),
     "score.attributions": ("domain", "assistant", "probe_id"),
     "score.claims": ("domain", "assistant", "claim_id", "variant"),
     "score.health": ("domain", "assistant", "measure"),
     "score.retrieval": ("domain", "assistant", "probe_id", "ranking"),
+    "score.rankings": ("domain", "assistant", "probe_id"),
     "score.comparisons": ("domain", "metric", "variant", "slice", "a", "b"),
     "score.leaderboard": ("domain", "assistant", "metric", "variant", "slice"),
     "score.history": ("publication", "domain", "assistant", "metric", "variant", "slice"),
@@ -81,7 +87,7 @@ ACCUMULATED = APPEND_ONLY | {"score.drift"}
 MEASURED = frozenset(
     {
         *("latency_s", "models_s", "own_s", "percentiles_s", "model_calls", "completion"),
-        *("prompt_tokens", "completion_tokens"),
+        *("prompt_tokens", "completion_tokens", "forget_s", "forget_calls"),
     }
 )
 """Columns that measure a run; they are excluded from content hashes."""

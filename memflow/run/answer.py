@@ -6,7 +6,7 @@ A probe never changes a memory. memflow/scoring/ computes scores from replies.
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memflow.benchmarks.api import Benchmark
@@ -19,7 +19,8 @@ from memflow.memories.baselines import Oracle, PreviousState
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.external import DatedQuery
 from memflow.memories.memory import Memory, Recall, read_for_prompt
-from memflow.records import QUARANTINED_PROBE, Probe, Reply
+from memflow.records import QUARANTINED_PROBE, SEARCH, Probe, Reply
+from memflow.run.unasked import Observed, is_read, observe_entries, observe_recall
 from memflow.timing import Clock, OperationTimer, timed
 
 READING = 256
@@ -45,6 +46,8 @@ class EpisodeHistory:
     messages: Mapping[str, int] = field(default_factory=dict)
     indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
     """Shared by the search indexes of the restored memories (EntryStore.indexes)."""
+    starts: Mapping[int, int] = field(default_factory=dict)
+    """The sequence number before the first message of each checkpoint with messages."""
 
     def at(self, checkpoint: int) -> EntryStore:
         """Return the entry store as of a checkpoint."""
@@ -124,7 +127,14 @@ async def answer_all(
     async def read(probe: Probe) -> _Read:
         async with reading:
             try:
-                return await _read(benchmark, domain, probe, memory_of(probe), clock)
+                return await _read(
+                    benchmark,
+                    domain,
+                    probe,
+                    memory_of(probe),
+                    clock,
+                    remaining_histories.get(probe.episode_id),
+                )
             finally:
                 release(probe)
 
@@ -195,17 +205,30 @@ class _Read:
     gold_context: str | None = None
     timer: OperationTimer | None = None
     ranks: bool = False
+    observed: Observed | None = None
+    """What a probe that asks no answer shows."""
 
 
 async def _read(
-    benchmark: Benchmark, domain: Domain, probe: Probe, memory: Memory, clock: Clock | None
+    benchmark: Benchmark,
+    domain: Domain,
+    probe: Probe,
+    memory: Memory,
+    clock: Clock | None,
+    history: EpisodeHistory | None = None,
 ) -> _Read:
     if probe.reason is not None:
         return _Read()
+    if not is_read(probe):
+        items, starts = ((), {}) if history is None else (history.items, history.starts)
+        return _Read(observed=observe_entries(probe, memory, items, starts.get(probe.checkpoint)))
     gold_context = _gold_context(probe, memory)
-    query = DatedQuery(benchmark.question(domain, probe, Recall(), gold_context).query, probe.asked_at)
-    recall, timer = await timed(read_for_prompt(memory, query), clock)
-    return _Read(recall, gold_context, timer, memory.ranks_entries)
+    text = probe.question
+    if probe.kind != SEARCH:
+        text = benchmark.question(domain, probe, Recall(), gold_context).query
+    recall, timer = await timed(read_for_prompt(memory, DatedQuery(text, probe.asked_at)), clock)
+    observed = observe_recall(probe, memory, recall) if probe.kind == SEARCH else None
+    return _Read(recall, gold_context, timer, memory.ranks_entries, observed)
 
 
 def _gold_context(probe: Probe, memory: Memory) -> str | None:
@@ -225,6 +248,8 @@ async def _ask(
     if probe.reason is not None:
         reason = f"{QUARANTINED_PROBE}: {probe.reason}"
         return _reply(domain, assistant, probe, read, reason=reason)
+    if read.observed is not None:
+        return replace(_reply(domain, assistant, probe, read), **read.observed.columns())
     question = benchmark.question(domain, probe, read.recall, read.gold_context)
     answer = await ask(chat, question.prompt, question.fields, read.recall.messages)
     return _reply(

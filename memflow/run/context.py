@@ -15,16 +15,19 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
 from memflow.errors import MemflowError
-from memflow.memories.memory import Embedder, Recall, Tools
+from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Entry, Probe
 from memflow.run.early_answers import EarlyAnswers
+from memflow.run.unasked import search_text
 from memflow.timing import Clock
 
 T = TypeVar("T")
 Tables = Mapping[str, Iterable[Any]]
 """Rows by table. A large table is an iterator, whose rows exist only while they are written."""
+JUDGED = ("score.verdicts", "score.claims")
+"""The tables whose values judges decide (`Benchmark.judge_prompts`)."""
 STATES = ("state.profiles", "state.variables", "state.changes", "state.entities")
 """The tables of `States`, in the order of its fields."""
 
@@ -83,6 +86,8 @@ class StepContext:
     metric_backends: Callable[[Mapping[str, Chat]], MetricBackends]
     index: Callable[[Sequence[Entry]], AbstractContextManager[EntrySearch]]
     """Indexes entries, for the searches of one step."""
+    calibrates: bool = True
+    """Whether judges are calibrated."""
     early: EarlyAnswers | None = None
     """Set if the probes are asked in the same run, so that they can be asked during play."""
 
@@ -128,6 +133,6 @@ class StepContext:
     def query(self, probe: Probe) -> str:
         """Return the text that a memory is read with for a probe."""
         try:
-            return self.benchmark.question(self.domain, probe, Recall(), None).query
+            return search_text(self.benchmark, self.domain, probe)
         except (MemflowError, KeyError):
             return probe.question  # its reply has the reason

@@ -1,8 +1,8 @@
 """A dry run: the pipeline in memory with the scripted chat, to count the requests that a run would send to its models.
 
 Nothing is stored, no model is called, and time is simulated. A request takes `latency` seconds, and a model answers
-`concurrency` requests at once. Answers are those of the scripted chat, repeated up to the length that a prompt
-declares for answers of a real model, so that later prompts, which contain the answers, have a realistic length.
+`concurrency` requests at once. Answers are those of the scripted chat, repeated or cut to the length of a real model's
+(answer_lengths.py), so that later prompts, which contain the answers, have a realistic length.
 """
 
 import asyncio
@@ -25,6 +25,7 @@ from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
 from memflow.repeats import memory_name, request_repeat, shares, source_of
+from memflow.run.answer_lengths import RecordedUse, answer_tokens, prompt_tokens
 from memflow.run.context import StepContext
 from memflow.tokens import estimate
 
@@ -42,6 +43,7 @@ class ModelProfile:
     fingerprint: str = ""
     """Models of one fingerprint share their answers. Without one, every name is a model."""
     scripted: bool = True
+    """Whether texts stay as short as the scripted chat's in later prompts, instead of a real model's length."""
     headroom: int = 0
     """Tokens for thoughts, which the model's profile adds to every limit."""
 
@@ -79,13 +81,13 @@ class RequestCount:
 
 @dataclass(frozen=True)
 class StepForecast:
-    """The forecast of one step on one partition: its requests, and its duration in seconds."""
+    """The forecast of one step on one partition: its requests, and its duration in seconds, None if it is not known."""
 
     step: str
     stage: str
     domain: str
     assistant: str
-    seconds: float
+    seconds: float | None
     counts: tuple[RequestCount, ...]
 
 
@@ -93,7 +95,8 @@ class DryRun:
     """A dry run of pipeline steps that counts requests. Identical requests count once, because of the ledger.
 
     `load` returns the rows of a partition that the dry run does not compute, because it is up to date. `observe` is
-    called once for each request.
+    called once for each request. `recorded` has the lengths and the rates of earlier requests. `latency` are the
+    seconds of a request; None for the recorded ones.
     """
 
     def __init__(
@@ -102,7 +105,9 @@ class DryRun:
         handlers: Mapping[str, Handler],
         *,
         own: Mapping[str, UserMemory] | None = None,
-        latency: float = 1.0,
+        latency: float | None = 1.0,
+        recorded: RecordedUse | None = None,
+        calibrates: bool = True,
         load: Callable[[str, str], list[Any]] = lambda table, key: [],
         observe: Observer = lambda stage, role, request, completion: None,
     ) -> None:
@@ -110,6 +115,8 @@ class DryRun:
         self.observe = observe
         self.own = own
         self.latency = latency
+        self.recorded = recorded or RecordedUse()
+        self.calibrates = calibrates
         self.forecasts: list[StepForecast] = []
         self.scripted = {
             name: ScriptedChat(handlers, name=profile.fingerprint or name)
@@ -154,6 +161,7 @@ class DryRun:
             lambda table, vectors, episodes: self.rows(table, domain.name, assistant),
             step.inputs_of(benchmark, domain, memory),
             benchmark=benchmark,
+            calibrates=self.calibrates,
             domain=domain,
             assistant=assistant,
             memory=memory,
@@ -163,7 +171,14 @@ class DryRun:
         for table, rows in tables.items():
             self.add(table, partition_key(domain.name, assistant), rows)
         counts = tuple(count for count in models.counts.values() if count.calls)
-        self.forecasts.append(StepForecast(step.name, step.stage, domain.name, assistant, seconds, counts))
+        known = all(self.seconds(count.model) is not None for count in counts)
+        self.forecasts.append(
+            StepForecast(step.name, step.stage, domain.name, assistant, seconds if known else None, counts)
+        )
+
+    def seconds(self, model: str) -> float | None:
+        """Return the seconds that a request to a model takes; None if they are not known."""
+        return self.recorded.seconds.get(model) if self.latency is None else self.latency
 
 
 class _CountingModels:
@@ -263,23 +278,27 @@ class _CountingChat:
         if key in completions:
             return completions[key]
         completion = replace(await self.inner.complete(request), digest=key)
-        if not self.scripted:
-            completion = replace(completion, text=_repeated(completion.text, request.usual_tokens))
+        role, model = self.count.role, self.count.model
+        tokens = answer_tokens(request, role, model, completion.text, dry_run.recorded)
+        if request.output is None and not self.scripted:
+            completion = replace(completion, text=_sized(completion.text, tokens))
         completions[key] = completion
         self.count.calls += 1
-        self.count.prompt_tokens += sum(estimate(message.content) for message in request.messages)
-        self.count.completion_tokens += estimate(completion.text)
+        self.count.prompt_tokens += prompt_tokens(request.messages)
+        self.count.completion_tokens += tokens
         self.count.most_tokens += request.sampling.max_tokens + self.headroom
         dry_run.observe(self.models.stage, self.count.role, request, completion)
         async with self.limit:
-            await asyncio.sleep(dry_run.latency)
+            await asyncio.sleep(dry_run.seconds(self.count.model) or 0)
         return completion
 
 
-def _repeated(text: str, tokens: int) -> str:
-    """Return a text, repeated to this number of estimated tokens if it is shorter."""
+def _sized(text: str, tokens: int) -> str:
+    """Return a text, repeated to this number of estimated tokens if it is shorter, and cut if it is longer."""
+    if estimate(text) == tokens:
+        return text
     repetitions = -(-tokens // max(1, estimate(text)))
-    return text if repetitions <= 1 else "\n".join([text] * repetitions)[: 4 * tokens]
+    return "\n".join([text] * repetitions)[: 4 * tokens]
 
 
 class _SimulatedClock(selectors.DefaultSelector):

@@ -53,7 +53,7 @@ class EarlyAnswers:
         """
 
         async def ask_when_idle(probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
-            REMAINING.set(0)
+            REMAINING.set(0)  # the lowest priority: no event of the episode depends on these requests
             await idle()
             self._waiting.discard(asyncio.current_task())
             return await ask(probes, history)
@@ -61,17 +61,19 @@ class EarlyAnswers:
         def ask_due_probes(played: PlayedEpisode, checkpoint: int, following: int) -> None:
             unasked = self._probes.pop(played.episode_id, [])
             due = [probe for probe in unasked if checkpoint <= probe.checkpoint < following]
+            later = [probe for probe in unasked if probe.checkpoint >= following]
             indexes = self._indexes.setdefault(played.episode_id, {})
-            if remaining := [probe for probe in unasked if probe.checkpoint >= following]:
-                self._probes[played.episode_id] = remaining
+            if later:
+                self._probes[played.episode_id] = later
             else:
                 del self._indexes[played.episode_id]
             if len(self._waiting) >= WAITING:
-                return
+                return  # the step `replies` asks these probes
             history = _history(played, due, indexes)
-            probes = [probe for probe in due if probe.after is None or probe.after in history.messages]
-            if probes:
-                task = start(ask_when_idle(probes, history))
+            # A probe can follow a message that was not played, for instance because a reply failed.
+            answerable = [probe for probe in due if probe.after is None or probe.after in history.messages]
+            if answerable:
+                task = start(ask_when_idle(answerable, history))
                 self._running.append(task)
                 self._waiting.add(task)
 
@@ -110,9 +112,15 @@ def _history(played: PlayedEpisode, probes: Sequence[Probe], indexes: dict[Any, 
     """Return the history of an episode up to now, with the checkpoints and messages that `probes` refer to."""
     sequences = {line.message.message_id: line.sequence + 1 for line in played.lines if line.reason is None}
     now = max(sequences.values(), default=0)
+    due, starts = {probe.checkpoint for probe in probes}, dict[int, int]()
+    for line in played.lines:
+        checkpoint = line.event.checkpoint
+        if line.reason is None and checkpoint in due:
+            starts[checkpoint] = min(line.sequence, starts.get(checkpoint, line.sequence))
     return EpisodeHistory(
         list(played.store),
-        dict.fromkeys((probe.checkpoint for probe in probes), now),
+        dict.fromkeys(due, now),
         {probe.after: sequences[probe.after] for probe in probes if probe.after in sequences},
         indexes,
+        starts,
     )

@@ -14,12 +14,14 @@ from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.capabilities import MemoryClaims, SimulatedFeedback
 from memflow.benchmarks.domains import Domain
 from memflow.chat.conversation import ASSISTANT
+from memflow.chat.requests import Chat
 from memflow.errors import BadSettings, MemflowError
+from memflow.judges.withheld import without_withheld
 from memflow.memories.baselines import PreviousState
 from memflow.memories.external import DatedQuery, ExternalMemory
-from memflow.memories.memory import Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
+from memflow.metrics.backends import EMBEDDER
 from memflow.records import Claim, FailureAttribution, Probe, Reply
 from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
 from memflow.run.context import ModelProvider, StepContext, Tables
@@ -36,6 +38,7 @@ from memflow.run.transcripts import (
     policy_rows,
     transcript_rows,
 )
+from memflow.run.unasked import is_read, search_text
 from memflow.scoring.attribution import attribute, given_messages
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
@@ -77,6 +80,7 @@ async def play_episodes(context: StepContext) -> Tables:
     check_previous_state(context.benchmark, domain, memory)
     played = await _play_partition(context) if memory.system.memory.needs_playing else []
 
+    # A generator, so that the rows of only one episode are in RAM while a table is written.
     def by_episode(to_rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
         return (row for episode in played for row in to_rows(domain.name, assistant, [episode]))
 
@@ -137,9 +141,9 @@ def episode_queries(
     checkpoints: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     messages: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for probe in probes:
-        if probe.split == "test" and probe.reason is None:
+        if probe.split == "test" and probe.reason is None and is_read(probe):
             try:
-                text = benchmark.question(domain, probe, Recall(), None).query
+                text = search_text(benchmark, domain, probe)
                 query = DatedQuery(text, probe.asked_at)
             except (MemflowError, KeyError):
                 continue  # its reply will have the reason
@@ -185,7 +189,7 @@ async def answer_probes(context: StepContext) -> Tables:
     probe_keys = _test_probe_keys(context)
     on_answer = context.models.expect(len(probe_keys))
     for _ in early:
-        on_answer()
+        on_answer()  # the progress bar counts the answers during play too
     if unanswered := [probe for probe in probe_keys if probe.probe_id not in early]:
         early |= await _answer_from_rows(context, unanswered, on_answer)
     return {"answer.replies": (early.pop(probe.probe_id) for probe in probe_keys)}
@@ -232,7 +236,7 @@ async def _answer_from_rows(
     chat = await context.models.answering(context.assistant)
     remember = context.memory.factory(await context.models.tools(context.assistant))
     replies: dict[str, Reply] = {}
-    for batch in _of_episodes_at_once(probe_keys):
+    for batch in _batch_rows_by_episode(probe_keys):
         episodes, probes = {probe.episode_id for probe in batch}, _read_probes(context, batch)
         batch_replies = await answer_all(
             context.benchmark,
@@ -253,8 +257,8 @@ async def _answer_from_rows(
     return replies
 
 
-def _of_episodes_at_once(rows: Iterable[R]) -> Iterator[list[R]]:
-    """Yield the rows of EPISODES_AT_ONCE episodes at a time, ordered by the first row of each episode."""
+def _batch_rows_by_episode(rows: Iterable[R]) -> Iterator[list[R]]:
+    """Yield the rows of at most EPISODES_AT_ONCE episodes at a time, ordered by the first row of each episode."""
     by_episode: dict[str, list[R]] = defaultdict(list)
     for row in rows:
         by_episode[row.episode_id].append(row)
@@ -265,11 +269,20 @@ def _of_episodes_at_once(rows: Iterable[R]) -> Iterator[list[R]]:
 async def score_replies(context: StepContext) -> Tables:
     """Score each reply under the metrics of the benchmark."""
     prompts = context.benchmark.judge_prompts(context.domain, "score.verdicts")
-    judges = await context.models.judges(context.domain.name) if prompts else {}
+    judges = await _judges(context) if prompts else {}
+    backends = context.metric_backends(judges)
+    if EMBEDDER in context.benchmark.metric_backends(context.domain):
+        backends = replace(backends, embedder=await context.models.embedder())
     verdicts = await context.benchmark.verdicts(
-        context.domain, context.test_probes(), context.rows("answer.replies"), context.metric_backends(judges)
+        context.domain, context.test_probes(), context.rows("answer.replies"), backends
     )
     return {"score.verdicts": verdicts}
+
+
+async def _judges(context: StepContext) -> dict[str, Chat]:
+    """Return the judges of the domain, without the verdicts that their calibrations withhold."""
+    judges = await context.models.judges(context.domain.name)
+    return without_withheld(judges, context.rows("score.calibrations"))
 
 
 async def attribute_failures(context: StepContext) -> Tables:
@@ -278,7 +291,7 @@ async def attribute_failures(context: StepContext) -> Tables:
     # Evidence may be in the base of an episode.
     sequences = given_messages(context.stream("memory.transcripts"))
     attributions: dict[str, FailureAttribution] = {}
-    for batch in _of_episodes_at_once(probe_keys):
+    for batch in _batch_rows_by_episode(probe_keys):
         episodes = {probe.episode_id for probe in batch}
         batch_rows = attribute(
             context.domain.name,
@@ -306,18 +319,18 @@ async def judge_claims(context: StepContext) -> Tables:
         return {"score.claims": []}
     turns = context.rows("utterance.turns")
     claims = benchmark.claims(domain, context.assistant, context.states(), turns)
-    judges = await context.models.judges(domain.name) if claims else {}
+    judges = await _judges(context) if claims else {}
     unknown: list[Claim] = []
     judged: dict[str, list[Claim]] = {name: [] for name in judges}
-    for group in _of_episodes_at_once(claims):
-        episodes = {claim.episode_id for claim in group}
+    for batch in _batch_rows_by_episode(claims):
+        episodes = {claim.episode_id for claim in batch}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
-        histories = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), group)
+        histories = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), batch)
         hidden_episodes = _episodes_without_content(histories) if is_server(system.memory) else set()
         unknown += [
-            replace(claim, reason=NO_CONTENT) for claim in group if claim.episode_id in hidden_episodes
+            replace(claim, reason=NO_CONTENT) for claim in batch if claim.episode_id in hidden_episodes
         ]
-        judged_claims = [claim for claim in group if claim.episode_id not in hidden_episodes]
+        judged_claims = [claim for claim in batch if claim.episode_id not in hidden_episodes]
         texts = memory_texts(histories, judged_claims, system.memory.bookkeeping_kinds)
         del histories
         claims_by_judge = await asyncio.gather(
@@ -330,13 +343,13 @@ async def judge_claims(context: StepContext) -> Tables:
 
 def _episodes_without_content(histories: Mapping[str, EpisodeHistory]) -> set[str]:
     """Return the episodes that were played with a memory server that does not export its items."""
-    return {
-        episode
-        for episode, history in histories.items()
-        for item in history.items
-        if (capabilities := declared_capabilities(item.kind, item.meta)) is not None
-        and capabilities.export == "none"
-    }
+    episodes = set()
+    for episode, history in histories.items():
+        for item in history.items:
+            capabilities = declared_capabilities(item.kind, item.meta)
+            if capabilities is not None and capabilities.export == "none":
+                episodes.add(episode)
+    return episodes
 
 
 async def measure_health(context: StepContext) -> Tables:

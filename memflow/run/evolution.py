@@ -112,8 +112,11 @@ async def play_assistant(
             "Use a memory that does not evolve."
         )
     probes = environment.feedback_probes()
-    evolution = partial(_Evolution, environment, config, probes, remember, replier, on_event, clock, observer)
-    return list(await asyncio.gather(*(evolution().run(episode) for episode in episodes)))
+    new_evolution = partial(
+        _Evolution, environment, config, probes, remember, replier, on_event, clock, observer
+    )
+    # Each episode has an evolution of its own: its policy depends on no other episode.
+    return list(await asyncio.gather(*(new_evolution().run(episode) for episode in episodes)))
 
 
 def _cycle_count(config: MemoryConfig) -> int:
@@ -137,12 +140,14 @@ class _Evolution:
 
     async def run(self, episode: Episode) -> PlayedEpisode:
         if self.config.values["cadence"] == "period":
+            # The policy evolves after each checkpoint except the last, after which nothing is written.
             last = max((event.checkpoint for event in episode.events), default=0)
             return await self._play(add_checkpoints(episode, self._evolve_at, before=last), self.observer)
+        # Otherwise the whole episode is played once per cycle, and the policy evolves between the plays.
         for cycle in range(1, 1 + _cycle_count(self.config)):
-            answered: list[tuple[Probe, Reply]] = []
-            await self._play(add_checkpoints(episode, self._collect(answered)))
-            step = await self._evolve(self.steps[-1].kinds, answered)
+            replies_of_cycle: list[tuple[Probe, Reply]] = []
+            await self._play(add_checkpoints(episode, self._collect(replies_of_cycle)))
+            step = await self._evolve(self.steps[-1].kinds, replies_of_cycle)
             if step is not None:
                 self.steps.append(replace(step, cycle=cycle))
         return await self._play(episode, self.observer)
@@ -165,10 +170,10 @@ class _Evolution:
 
         return on_checkpoint
 
-    def _collect(self, answered: list[tuple[Probe, Reply]]) -> Callable[[str, int], CheckpointHandler]:
+    def _collect(self, replies: list[tuple[Probe, Reply]]) -> Callable[[str, int], CheckpointHandler]:
         def checkpoint_handler(episode: str, checkpoint: int) -> CheckpointHandler:
             async def on_checkpoint(memory: Memory) -> None:
-                answered.extend(await self._answer(memory, episode, checkpoint))
+                replies.extend(await self._answer(memory, episode, checkpoint))
 
             return on_checkpoint
 

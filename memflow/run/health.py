@@ -10,6 +10,7 @@ from memflow.memories.server.evidence import declared_capabilities
 from memflow.records import Probe, TranscriptMessage
 from memflow.run.context import StepContext
 from memflow.run.transcripts import episode_batches, episode_histories
+from memflow.run.unasked import is_read
 from memflow.scoring.health.episodes import DomainMessages, observe
 from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
 
@@ -31,15 +32,15 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
     """Return the observations of all played episodes."""
     messages = DomainMessages.from_transcript(context.stream("memory.transcripts"))
     probes: dict[str, list[Probe]] = defaultdict(list)
-    for probe in context.test_probes():
+    for probe in filter(is_read, context.test_probes()):
         probes[probe.episode_id].append(probe)
 
     observations = []
     for episodes in episode_batches(messages.starts):
-        lines = _messages(context, episodes)
+        messages_by_episode = _messages(context, episodes)
         histories = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes),
-            chain(*lines.values()),
+            chain(*messages_by_episode.values()),
             (probe for episode_id in episodes for probe in probes[episode_id]),
         )
         replies = {row.probe_id: row for row in context.stream("answer.replies", episodes=episodes)}
@@ -49,7 +50,7 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
                 context.memory.system,
                 episode_id,
                 histories[episode_id],
-                lines[episode_id],
+                messages_by_episode[episode_id],
                 probes[episode_id],
                 context.query,
                 replies,
@@ -62,29 +63,31 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
 
 
 def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Mapping[str, bool]:
-    """Return whether BM25 recalls evidence of each read among `k` of the entries that were live then, by probe.
+    """Return, by probe id, whether BM25 retrieves evidence among its top `k` of the entries current at the read.
 
-    For a memory server that does not export its items, BM25 searches the messages.
+    Reads without evidence are omitted. If a memory server does not export its items, BM25 searches the messages.
     """
-    reads_by_moment: dict[str, dict[int, list[ProbeRead]]] = defaultdict(lambda: defaultdict(list))
+    reads_by_sequence: dict[str, dict[int, list[ProbeRead]]] = defaultdict(lambda: defaultdict(list))
     for read in reads:
         if read.evidence:
-            reads_by_moment[read.episode_id][read.sequence].append(read)
-    ignored = context.memory.system.kinds_without_evidence
+            reads_by_sequence[read.episode_id][read.sequence].append(read)
+    ignored_kinds = context.memory.system.kinds_without_evidence
     hits: dict[str, bool] = {}
-    for episodes in episode_batches(reads_by_moment):
-        lines = _messages(context, episodes)
+    for episodes in episode_batches(reads_by_sequence):
+        messages_by_episode = _messages(context, episodes)
         histories = episode_histories(
-            context.stream("memory.indexes", vectors=False, episodes=episodes), chain(*lines.values()), ()
+            context.stream("memory.indexes", vectors=False, episodes=episodes),
+            chain(*messages_by_episode.values()),
+            (),
         )
         for episode_id in episodes:
-            items = [item for item in histories[episode_id].items if item.kind not in ignored]
+            items = [item for item in histories[episode_id].items if item.kind not in ignored_kinds]
             if hides_items(histories[episode_id].items):
-                items = [_as_item(line) for line in lines[episode_id]]
+                items = [_as_item(message) for message in messages_by_episode[episode_id]]
             kinds = {item.kind for item in items}
-            for sequence, moment_reads in sorted(reads_by_moment[episode_id].items()):
+            for sequence, sequence_reads in sorted(reads_by_sequence[episode_id].items()):
                 index = Bm25(EntryStore.restored(items, sequence), *kinds)
-                for read in moment_reads:
+                for read in sequence_reads:
                     sources = {source for item in index.search(read.query, k) for source in item.sources}
                     hits[read.probe_id] = not sources.isdisjoint(read.evidence)
     return hits
@@ -98,16 +101,21 @@ def hides_items(items: Iterable[Item]) -> bool:
     )
 
 
-def _as_item(line: TranscriptMessage) -> Item:
+def _as_item(message: TranscriptMessage) -> Item:
     """Return a message as an entry that was written with it."""
     return Item(
-        line.message_id, "message", line.text, (line.message_id,), line.sequence + 1, order=line.sequence
+        message.message_id,
+        "message",
+        message.text,
+        (message.message_id,),
+        message.sequence + 1,
+        order=message.sequence,
     )
 
 
 def _messages(context: StepContext, episodes: Collection[str]) -> dict[str, list[TranscriptMessage]]:
-    lines: dict[str, list[TranscriptMessage]] = defaultdict(list)
-    for line in context.stream("memory.transcripts", episodes=episodes):
-        if line.reason is None and line.episode_id in episodes:
-            lines[line.episode_id].append(line)
-    return lines
+    messages_by_episode: dict[str, list[TranscriptMessage]] = defaultdict(list)
+    for message in context.stream("memory.transcripts", episodes=episodes):
+        if message.reason is None and message.episode_id in episodes:
+            messages_by_episode[message.episode_id].append(message)
+    return messages_by_episode

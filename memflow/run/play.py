@@ -21,7 +21,9 @@ from memflow.chat.requests import Chat
 from memflow.errors import BadInput, ChatError, FatalChatError, RecallFailed
 from memflow.memories.entries import EntryStore
 from memflow.memories.external import ExternalMemory
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, read_for_prompt
+from memflow.run.forgetting import forget
 from memflow.timing import Clock, timed
 
 Origin = Literal["given", "assistant", "simulator"]
@@ -97,7 +99,8 @@ class Event:
     Given messages are written in groups of `together`; 0 writes all at once. A checkpoint has no messages; the player
     calls `on_checkpoint` with the memory. A dialogue starts without messages; `lead` generates them. Consecutive
     dialogues of one checkpoint run concurrently on the memory before the first dialogue. Then each is written in order,
-    in one write.
+    in one write. `forgets` has the requests to forget by the ids of the messages that make them: the memory gets a
+    request after the write of its message.
     """
 
     number: int
@@ -109,6 +112,7 @@ class Event:
     together: int = 0
     on_checkpoint: CheckpointHandler | None = None
     lead: DialogueRunner | None = None
+    forgets: Mapping[str, ForgetRequest] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,10 @@ class Episode:
 
 @dataclass(frozen=True)
 class PlayedMessage:
-    """A message of a played episode. The last message of a write stores the duration of the write (timing.py)."""
+    """A message of a played episode. The last message of a write stores the duration of the write (timing.py).
+
+    A message that asks the memory to forget stores what came of it.
+    """
 
     message: Message
     event: Event
@@ -139,6 +146,11 @@ class PlayedMessage:
     models_s: float | None = None
     own_s: float | None = None
     model_calls: int | None = None
+    forgets: str | None = None
+    ended_entries: int | None = None
+    forget_failure: str | None = None
+    forget_s: float | None = None
+    forget_calls: int | None = None
 
 
 @dataclass
@@ -299,7 +311,18 @@ class _EpisodePlay:
             self.lines[-1] = replace(
                 self.lines[-1], models_s=timer.models, own_s=timer.own, model_calls=timer.calls
             )
+        for spoken in messages:
+            if (request := event.forgets.get(spoken.message.message_id)) is not None:
+                await self._forget(spoken.message.message_id, request)
         await self.announce(queries_after[-1])
+
+    async def _forget(self, message_id: str, request: ForgetRequest) -> None:
+        """Pass a request to forget to the memory, and record in the line of its message what came of it."""
+        dated = self.episode.dated or request.is_everything
+        messages = [line.message for line in self.lines if line.reason is None and dated]
+        columns = await forget(self.memory, request, messages, self.clock)
+        index = next(at for at, line in enumerate(self.lines) if line.message.message_id == message_id)
+        self.lines[index] = replace(self.lines[index], **columns)
 
     async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
         """Return the recall of the memory. Raises RecallFailed if the memory or its embedder fails."""

@@ -93,13 +93,10 @@ def _benchmark_roles(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
 
 def _common_role(package: str, roles: Mapping[str, tuple[str, ...]]) -> str:
     """Return the role that all prompts of a benchmark's subpackage share; `assistant` without a shared role."""
-    role_sets = [
-        set(roles[name])
-        for stem in prompt_stems(package)
-        if (name := load_packaged(package, stem).name) in roles
-    ]
-    common = set.intersection(*role_sets) if role_sets else set()
-    return min(common, default="assistant")
+    names = [load_packaged(package, stem).name for stem in prompt_stems(package)]
+    roles_of_prompts = [set(roles[name]) for name in names if name in roles]
+    common_roles = set.intersection(*roles_of_prompts) if roles_of_prompts else set()
+    return min(common_roles, default="assistant")
 
 
 def _memory_packages(user_memories: Mapping[str, UserMemory]) -> Iterable[str]:

@@ -96,6 +96,7 @@ def recording_text(run: RecordedRun, transcript: Iterable[TranscriptMessage]) ->
             f"the assistant {run.assistant} has no messages in the domain {run.domain}. Rerun the domain with a "
             "memory that plays episodes."
         )
+    # Another player has to know which sessions ended early because a message failed.
     first_message_ids = {
         (row.episode_id, row.event): row.message_id for row in transcript if row.position == 0
     }

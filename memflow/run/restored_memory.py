@@ -26,6 +26,7 @@ from memflow.memories.memory import Calls, Memory, Message, Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.records import Probe
 from memflow.run.play import LAST, Episode
+from memflow.run.unasked import is_read, search_text
 
 OF_FIRST_EPISODE = 12
 """Checkpoints of the first episode that are compared: all of them, or a sample if there are more."""
@@ -115,18 +116,22 @@ class RestoredMemoryCheck:
         return next((episode for episode, _ in self.queries), None)
 
     async def after_first_event(self, memory: Memory, episode_id: str) -> None:
-        """Read the playing memory after the first event of an episode, if it is sampled."""
+        """Record a read of the memory that plays the episode after its first event, if the episode is sampled."""
         if episode_id == self.first_episode and not memory.calls.chat_read:
             query = next(query for (episode, _), query in self.queries.items() if episode == episode_id)
             await self._record_read(memory, episode_id, None, query)
 
     async def at_checkpoint(self, memory: Memory, episode_id: str, checkpoint: int) -> None:
-        """Read the playing memory at the end of a checkpoint, if it is sampled, and compare an earlier one once."""
+        """Record what the memory recalls at this checkpoint, if the checkpoint is sampled.
+
+        The second sampled read of an episode also compares the first one with a restored memory, so that a paid run
+        fails early. The first sampled checkpoint also checks that memories are isolated. Raises RestoredMemoryDiffers.
+        """
         query = self.queries.get((episode_id, checkpoint))
         if query is None:
             return
         if episode_id in self._reads and episode_id not in self._compared_early:
-            self._compared_early.add(episode_id)  # a run with paid models should fail early
+            self._compared_early.add(episode_id)
             await self._compare(memory, self._reads[episode_id][0])
         await self._record_read(memory, episode_id, checkpoint, query)
         if not self._isolated:
@@ -134,7 +139,10 @@ class RestoredMemoryCheck:
             await self._check_isolation(memory, self._reads.get(episode_id, [])[-1:])
 
     async def at_end(self, memory: Memory, episode_id: str) -> None:
-        """Compare every sampled moment of a played episode with the memory restored as of that moment."""
+        """Compare every recorded read of a played episode with a memory restored as of that read.
+
+        Raises RestoredMemoryDiffers.
+        """
         for sampled in self._reads.pop(episode_id, []):
             await self._compare(memory, sampled)
         self._indexes.pop(episode_id, None)
@@ -232,7 +240,7 @@ def restored_memory_check(
         return None
     test_probes: dict[str, list[Probe]] = defaultdict(list)
     for probe in probes:
-        if probe.split == "test" and probe.reason is None and probe.after is None:
+        if probe.split == "test" and probe.reason is None and probe.after is None and is_read(probe):
             test_probes[probe.episode_id].append(probe)
     calls = memory.system.memory.calls
     texts: dict[tuple[str, int], str] = {}
@@ -248,7 +256,7 @@ def restored_memory_check(
         for probe in test_probes.get(episode_id, ()):
             if checkpoint <= probe.checkpoint < following:
                 with suppress(MemflowError, KeyError):  # its reply will have the reason
-                    return benchmark.question(domain, probe, Recall(), None).query
+                    return search_text(benchmark, domain, probe)
         return texts.get((episode_id, checkpoint))
 
     return RestoredMemoryCheck(memory.name, remember, sample_checkpoints(episodes, query))

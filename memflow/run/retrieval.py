@@ -4,8 +4,9 @@ memflow/scoring/retrieval.py compares the searches with what the memory itself r
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from memflow.memories.search import fuse, fusion_depth
 from memflow.records import Entry, FailureAttribution, Probe, ProbeRetrieval, Reply
@@ -37,12 +38,14 @@ async def _measure(
     sequences: Mapping[str, int],
 ) -> list[ProbeRetrieval]:
     """Return the rows of some episodes, in the order of their attributions."""
-    flat = [row for of_episode in attributions.values() for row in of_episode]
+    all_attributions = list(chain.from_iterable(attributions.values()))
     # Without an export of the memory server, or with a failed reply, there is nothing to compare.
-    measured = [row for row in flat if row.stored is not None and row.recalled is not None]
-    rows = {row.probe_id: [unmeasured_row(row, row.reason or "no recall")] for row in flat}
+    measured = [row for row in all_attributions if row.stored is not None and row.recalled is not None]
+    rows_by_probe = {
+        row.probe_id: [unmeasured_row(row, row.reason or "no recall")] for row in all_attributions
+    }
     if not measured:
-        return [row for of_probe in rows.values() for row in of_probe]
+        return list(chain.from_iterable(rows_by_probe.values()))
     ignored = context.memory.system.kinds_without_evidence
     index_rows = list(context.stream("memory.indexes", episodes=attributions))
     pasts = episode_histories(
@@ -53,14 +56,14 @@ async def _measure(
     replies = {row.probe_id: row for row in context.stream("answer.replies", episodes=attributions)}
     entries = await _with_vectors(context, [row for row in index_rows if row.kind not in ignored])
     queries = [context.query(probes[row.probe_id]) for row in measured]
-    vectors = await (await context.models.embedder()).embed(queries)
+    vectors = await (await context.models.embedder()).embed(queries, "query")
     with context.index(entries) as search:
         for row, query, vector in zip(measured, queries, vectors, strict=True):
             probe, past = probes[row.probe_id], pasts[row.episode_id]
-            of_probe = _entries_of(row, probe, past, replies[row.probe_id], sequences, ignored)
-            rankings = _rankings(search, of_probe, past.sequence(probe), query, vector.tolist())
-            rows[row.probe_id] = retrieval_rows(of_probe, rankings)
-    return [row for of_probe in rows.values() for row in of_probe]
+            entries_of_probe = _entries_of(row, probe, past, replies[row.probe_id], sequences, ignored)
+            rankings = _rankings(search, entries_of_probe, past.sequence(probe), query, vector.tolist())
+            rows_by_probe[row.probe_id] = retrieval_rows(entries_of_probe, rankings)
+    return list(chain.from_iterable(rows_by_probe.values()))
 
 
 def _entries_of(
@@ -90,8 +93,9 @@ def _rankings(
 
 async def _with_vectors(context: StepContext, entries: list[Entry]) -> list[Entry]:
     """Return the entries with vectors: their own, or those of the configured embedder."""
-    missing = [row.text for row in entries if row.vector is None]
-    vectors: Iterator[list[float]] = iter(())
-    if missing:
-        vectors = iter((await (await context.models.embedder()).embed(missing)).tolist())
+    without_vector = [row for row in entries if row.vector is None]
+    if not without_vector:
+        return entries
+    embedder = await context.models.embedder()
+    vectors = iter((await embedder.embed([row.text for row in without_vector], "passage")).tolist())
     return [row if row.vector is not None else replace(row, vector=next(vectors)) for row in entries]

@@ -40,6 +40,11 @@ def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]
             models_s=line.models_s,
             own_s=line.own_s,
             model_calls=line.model_calls,
+            forgets=line.forgets,
+            ended_entries=line.ended_entries,
+            forget_failure=line.forget_failure,
+            forget_s=line.forget_s,
+            forget_calls=line.forget_calls,
         )
         for episode in played
         for line in episode.lines
@@ -118,20 +123,26 @@ def episode_histories(
     for row in entries:
         items[row.episode_id].append(_item(row, len(items[row.episode_id])))
     ends: dict[str, dict[int, int]] = defaultdict(dict)
+    starts: dict[str, dict[int, int]] = defaultdict(dict)
     messages: dict[str, dict[str, int]] = defaultdict(dict)
     for line in transcript:
         if line.reason is None:
             sequences = ends[line.episode_id]
             sequences[line.checkpoint] = max(sequences.get(line.checkpoint, 0), line.sequence + 1)
+            first = starts[line.episode_id].get(line.checkpoint, line.sequence)
+            starts[line.episode_id][line.checkpoint] = min(first, line.sequence)
             if line.message_id in followed_ids:
                 messages[line.episode_id][line.message_id] = line.sequence + 1
     histories = {}
     for episode, sequences in ends.items():
-        checkpoints, last = {}, 0
+        checkpoints: dict[int, int] = {}
+        sequence = 0
         for checkpoint in range(max(last_checkpoints[episode], *sequences) + 1):
-            last = max(last, sequences.get(checkpoint, last))
-            checkpoints[checkpoint] = last
-        histories[episode] = EpisodeHistory(items[episode], checkpoints, messages[episode])
+            sequence = max(sequence, sequences.get(checkpoint, 0))
+            checkpoints[checkpoint] = sequence
+        histories[episode] = EpisodeHistory(
+            items[episode], checkpoints, messages[episode], starts=starts[episode]
+        )
     return histories
 
 

@@ -15,7 +15,7 @@ from memflow.memories.server.mirror import SERVER
 from memflow.memories.server.protocol import Capabilities
 from memflow.memories.systems import System
 from memflow.metrics.diagnosis import attribute_by_evidence
-from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
+from memflow.records import UNASKED, Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
 from memflow.run.answer import EpisodeHistory
 from memflow.run.transcripts import episode_histories
 from memflow.scoring.catalog import find_metric
@@ -38,30 +38,32 @@ def attribute(
 ) -> list[FailureAttribution]:
     """Return the failure attribution of each scored probe (with a verdict under its metric), in the order of `probes`.
 
-    State probes are skipped. `sequences` are the `given_messages` of all episodes. The other rows are those of the
-    episodes of `probes`.
+    Probes of states, and those that ask no answer, are skipped. `sequences` are the `given_messages` of all episodes.
+    The other rows are those of the episodes of `probes`.
     """
-    scored = {probe.probe_id: probe for probe in probes if probe.kind != "state"}
-    telling = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
+    unattributed = UNASKED | {"state"}
+    scored = {probe.probe_id: probe for probe in probes if probe.kind not in unattributed}
+    evidence_entries = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(
         system,
         episode_histories(entries, transcript, scored.values()),
         sequences,
-        _sources(telling),
+        _sources(evidence_entries),
         _servers(entries) if is_server(system.memory) else {},
     )
-    replied = {reply.probe_id: reply for reply in replies if reply.probe_id in scored}
-    judged = {
+    replies_by_probe = {reply.probe_id: reply for reply in replies if reply.probe_id in scored}
+    metrics = {probe_id: probe.metric for probe_id, probe in scored.items()}
+    verdicts_by_probe = {
         row.probe_id: row
         for row in verdicts
-        if row.variant == "standard"
-        and (probe := scored.get(row.probe_id)) is not None
-        and probe.metric == row.metric
+        if row.variant == "standard" and metrics.get(row.probe_id) == row.metric
     }
     return [
-        _attribute_probe(domain, assistant, probe, replied.get(name), judged[name], timeline)
-        for name, probe in scored.items()
-        if name in judged
+        _attribute_probe(
+            domain, assistant, probe, replies_by_probe.get(probe_id), verdicts_by_probe[probe_id], timeline
+        )
+        for probe_id, probe in scored.items()
+        if probe_id in verdicts_by_probe
     ]
 
 
@@ -113,7 +115,7 @@ def _attribute_probe(
     verdict: Verdict,
     timeline: _MemoryTimeline,
 ) -> FailureAttribution:
-    """Return a probe's row: with the reason if nothing can be attributed, else with its evidence followed."""
+    """Return the failure attribution of a probe, or its row with the reason why none is possible."""
     row = FailureAttribution(
         domain=domain,
         assistant=assistant,
@@ -153,15 +155,15 @@ def _attribute_reply(
     sources = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
     if server is not None and server.export == "none":
         return _without_export(row, evidence, reply, sources, server)
-    stored, recalled = timeline.stored(probe, evidence), evidence & frozenset().union(*sources)
-    best = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
+    stored = timeline.stored(probe, evidence)
+    recalled = evidence & frozenset().union(*sources)
+    ranked_sources = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
+    is_ranked = timeline.system.memory.ranks_entries and (server is None or server.ranked)
     row = replace(
         row,
         stored=len(stored),
         recalled=len(recalled),
-        recalled_at_10=len(evidence & frozenset().union(*best))
-        if timeline.system.memory.ranks_entries and (server is None or server.ranked)
-        else None,
+        recalled_at_10=len(evidence & frozenset().union(*ranked_sources)) if is_ranked else None,
         entries=len(sources),
         relevant=sum(not evidence.isdisjoint(entry_sources) for entry_sources in sources),
     )
@@ -188,10 +190,10 @@ def _without_export(
     )
     if not all(sources):
         return row  # items without entries
-    best = frozenset().union(*sources[: len(reply.ranked)])
+    ranked_sources = frozenset().union(*sources[: len(reply.ranked)])
     return replace(
         row,
-        recalled_at_10=len(evidence & best) if server.ranked else None,
+        recalled_at_10=len(evidence & ranked_sources) if server.ranked else None,
         relevant=sum(not evidence.isdisjoint(entry_sources) for entry_sources in sources),
     )
 

@@ -1,4 +1,4 @@
-"""The catalog of metrics: shared metrics (declared here), and metrics that entry points name, ours too.
+"""The catalog of metrics: shared metrics (catalog.toml), and metrics that entry points name, ours too.
 
 Sorting, range checks, plot labels and docs/metrics.md use the catalog. metric.py defines a metric and explains how to
 add one.
@@ -14,168 +14,20 @@ from memflow.errors import BadInput
 from memflow.records import BY_EVIDENCE
 from memflow.scoring.collection import Collected, UnusableMetric, collect
 from memflow.scoring.metric import Metric
+from memflow.scoring.metric_file import load_metrics
 
-_CHANGE: dict[str, Any] = {"group": "change", "counts": "questions", "source": "CoMem, section 3.3"}
-_FAILURE: dict[str, Any] = {
-    "group": "failure",
-    "source": "AMemGym, section 3.3",
-    "proportion": True,
-    "variants": {
-        BY_EVIDENCE: "attributed by the messages that entries came from; it leads in all tables",
-        "standard": "attributed by state probes, where a benchmark asks them; tables name it so",
-    },
-    "graded_variants": frozenset({BY_EVIDENCE}),
-}
-_CHANCE = frozenset({"chance_for_unparsed"})
-_COMPLETE = {"complete": "of the questions with an answer at every checkpoint"}
-_IN_ALL = {"in_all": "by all tokens said before the probe, not by those since its first evidence"}
-
-ACCURACY = Metric(
-    "accuracy",
-    "Accuracy",
-    "higher",
-    "Share of the probes answered correctly.",
-    proportion=True,
-    graded_variants=_CHANCE,
-    variants={
-        **_COMPLETE,
-        **_IN_ALL,
-        "chance_for_unparsed": "an unparsed reply counts 1 / options",
-        "published_code": "a judge reads the whole prompt as the question",
-    },
-)
-RANDOM = Metric(
-    "random",
-    "Chance",
-    "neither",
-    "Mean accuracy of guessing: 1 / number of options.",
-    group="bound",
-    variants=_IN_ALL,
-)
-UPPER_BOUND = Metric(
-    "upper_bound",
-    "Upper bound",
-    "neither",
-    "Accuracy of the same model with the gold context: the memory `oracle`.",
-    group="bound",
-    proportion=True,
-    graded_variants=_CHANCE,
-    variants={"chance_for_unparsed": "an unparsed reply counts 1 / options"},
-)
-GUESS = Metric(
-    "guess",
-    "No-context accuracy",
-    "neither",
-    "Accuracy before anything was said: the start of every history.",
-    group="bound",
-    source="CoMem, section 3.3",
-    proportion=True,
-    variants=_COMPLETE,
-)
-UNPARSED = Metric(
-    "unparsed",
-    "Unparsed replies",
-    "lower",
-    "Share of the replies in which no answer could be read.",
-    proportion=True,
-)
-CUT_REPLIES = Metric(
-    "cut_replies",
-    "Cut replies",
-    "lower",
-    "Share of the assistant's texts (answers, and replies in dialogues) that the token limit ended.",
-    counts="replies",
-    proportion=True,
-)
-FAILURES = tuple(
-    Metric(f"{name}_failure", f"{name.capitalize()} failure", "lower", text, **_FAILURE)
-    for name, text in (
-        ("write", "Share of the probes lost because the evidence was never stored."),
-        ("read", "Share of the probes lost because stored evidence was not recalled."),
-        ("utilization", "Share of the probes lost although the evidence was recalled."),
-    )
-)
-EVIDENCE = tuple(
-    Metric(name, title, "higher", text, group="evidence", source=source)
-    for name, title, text, source in (
-        (
-            "evidence_recall",
-            "Evidence recall",
-            "Share of a probe's evidence messages that recalled entries came from.",
-            "",
-        ),
-        (
-            "evidence_precision",
-            "Evidence precision",
-            "Share of the recalled entries that came from evidence messages.",
-            "",
-        ),
-        (
-            "recall_at_10",
-            "Recall @10",
-            "Share of the evidence that the ten best entries came from, before any token budget.",
-            "MemBench, section 3.4",
-        ),
-    )
-)
-CHANGE = (
-    Metric(
-        *("forgetting", "Forgetting", "lower", "Mean drop from the best earlier answer."),
-        proportion=True,
-        **_CHANGE,
-    ),
-    Metric(
-        *("forward_transfer", "Forward transfer", "higher", "Mean gain over the best earlier answer."),
-        proportion=True,
-        **_CHANGE,
-    ),
-    Metric(
-        "backward_transfer",
-        "Backward transfer",
-        "higher",
-        "Accuracy at the last checkpoint minus accuracy at this one.",
-        low=-1.0,
-        **_CHANGE,
-    ),
-    Metric(
-        *("all_correct", "Always correct", "higher", "Share of the questions correct throughout."),
-        proportion=True,
-        **_CHANGE,
-    ),
-    Metric(
-        *("all_wrong", "Always wrong", "lower", "Share of the questions wrong throughout."),
-        proportion=True,
-        **_CHANGE,
-    ),
-    Metric("flip_rate", "Flip rate", "lower", "Mean change from one checkpoint to the next.", **_CHANGE),
-)
-EFFICIENCY = tuple(
-    Metric(
-        f"{operation}_{what}",
-        f"{operation.capitalize()} {what}",
-        "lower",
-        f"Mean {meaning} of a {operation} operation.",
-        high=None,
-        unit=unit,
-        counts=f"{operation}s",
-        group="efficiency",
-        source="MemBench, section 3.4",
-    )
-    for what, unit, meaning in (
-        ("time", "s", "seconds (models and the memory's own computing)"),
-        ("calls", "calls", "chat completions"),
-    )
-    for operation in ("write", "read")
-)
+_SHARED = load_metrics("memflow.scoring", "catalog.toml")
+SHARED: tuple[Metric, ...] = tuple(_SHARED.values())
+"""The metrics that every benchmark may have, from catalog.toml."""
+ACCURACY, RANDOM, UPPER_BOUND = _SHARED["accuracy"], _SHARED["random"], _SHARED["upper_bound"]
+GUESS, CUT_REPLIES = _SHARED["guess"], _SHARED["cut_replies"]
+UNPARSED = _SHARED["unparsed"]
+FAILURES = tuple(metric for metric in SHARED if metric.group == "failure")
+EVIDENCE = tuple(metric for metric in SHARED if metric.group == "evidence")
+CHANGE = tuple(metric for metric in SHARED if metric.group == "change")
+EFFICIENCY = tuple(metric for metric in SHARED if metric.group == "efficiency")
 """Metrics that measure a run; their rows are no part of the leaderboard's content hash."""
 EFFICIENCY_NAMES = frozenset(metric.name for metric in EFFICIENCY)
-SHARED: tuple[Metric, ...] = (
-    *(ACCURACY, RANDOM, UPPER_BOUND, GUESS, UNPARSED, CUT_REPLIES),
-    *(*FAILURES, *EVIDENCE, *CHANGE, *EFFICIENCY),
-)
-"""The metrics that every benchmark may have."""
-
-
 _EVIDENCE_NAMES = frozenset(metric.name for metric in EVIDENCE)
 
 

@@ -36,8 +36,8 @@ class Collected:
 def collect(shared: Iterable[Metric], points: Iterable[EntryPoint]) -> Collected:
     """Return the shared metrics and the metrics of entry points.
 
-    A metric is unusable if its name already has another definition. Benchmarks may share a metric: it is then primary
-    for each that says so. An entry point is unusable if it raises.
+    A metric is unusable if its name already has another definition. If several benchmarks declare the same metric, it
+    is primary for each that declares it so. An entry point is unusable if it raises.
     """
     metrics = {metric.name: metric for metric in shared}
     owners = dict.fromkeys(metrics, "memflow")

@@ -70,20 +70,19 @@ def compare_settings(
     `columns` has further columns by assistant.
     """
     scores = list(scores)
-    stated = {
-        score.assistant: replace(score, **settings[score.assistant].columns())
-        for score in {score.assistant: score for score in scores}.values()
-    }
-    differing = dict(zip(stated, differing_settings([*stated.values()]), strict=True))
-    added = {
-        assistant: {
+    # All scores of an assistant have the same settings, so any one of them stands for the others.
+    examples = {score.assistant: replace(score, **settings[score.assistant].columns()) for score in scores}
+    differences = dict(zip(examples, differing_settings(list(examples.values())), strict=True))
+
+    def columns_of(assistant: str) -> dict[str, Any]:
+        further_columns = (columns or {}).get(assistant, {})
+        return {
             **settings[assistant].columns(),
-            "differing_settings": text,
-            **(columns or {}).get(assistant, {}),
+            "differing_settings": differences[assistant],
+            **further_columns,
         }
-        for assistant, text in differing.items()
-    }
-    return [replace(score, **added[score.assistant]) for score in scores]
+
+    return [replace(score, **columns_of(score.assistant)) for score in scores]
 
 
 def differing_settings(scores: Sequence[Score]) -> list[str | None]:
@@ -122,15 +121,19 @@ def _settings(score: Score) -> list[tuple[str, str]]:
         owners = {*benchmarks, SHARED}
         replaced = [name for name in score.replaced_prompts if name.partition("/")[0] in owners]
         pairs.append(("replaced prompts", ", ".join(replaced) or "none"))
-        own = len({*score.prompts} & {*score.replaced_prompts})
-        pairs.append(("answer prompts", _REPLACED[own == len(score.prompts)] if own else "packaged"))
+        replaced_count = len(set(score.prompts) & set(score.replaced_prompts))
+        all_replaced = replaced_count == len(score.prompts)
+        pairs.append(("answer prompts", _REPLACED[all_replaced] if replaced_count else "packaged"))
     fingerprint = None if score.fingerprint is None else score.fingerprint[:8]
     results = "imported" if score.imported else "of memflow"
-    settings = (
-        *(("model", fingerprint), ("embedder", score.embedder)),
-        *(("k", score.k), ("budget", score.budget), ("results", results)),
-    )
-    for name, value in settings:
+    settings = {
+        "model": fingerprint,
+        "embedder": score.embedder,
+        "k": score.k,
+        "budget": score.budget,
+        "results": results,
+    }
+    for name, value in settings.items():
         if value is not None:
             pairs.append((name, str(value)))
     return pairs

@@ -38,18 +38,20 @@ def comparison_markdown(rows: Iterable[Comparison]) -> str:
 
 
 def _cells(row: Comparison) -> tuple[str, ...]:
-    sign = -1 if row.better == "b" else 1
+    sign = -1 if row.better == "b" else 1  # the better assistant comes first
     interval = f"none: {row.reason}"
     if row.low is not None and row.high is not None:
         low, high = sorted((sign * row.low, sign * row.high))
         interval = f"{low:+.3f} to {high:+.3f}"
-    states = ((row.a, row.health_a), (row.b, row.health_b))
-    names = [f"{name} ({SUSPECT})" if state == SUSPECT else name for name, state in states]
-    relation = " not told apart from " if row.better is None else " better than "
+    name_a = f"{row.a} ({SUSPECT})" if row.health_a == SUSPECT else row.a
+    name_b = f"{row.b} ({SUSPECT})" if row.health_b == SUSPECT else row.b
+    first, second = (name_b, name_a) if row.better == "b" else (name_a, name_b)
+    relation = "not told apart from" if row.better is None else "better than"
+    label = " (scripted)" if row.scripted else ""
     return (
         row.domain,
         metric_text(row.metric),
-        relation.join(names[::sign]) + " (scripted)" * row.scripted,
+        f"{first} {relation} {second}{label}",
         f"{sign * (row.difference or 0):+.3f}",
         interval,
         "" if row.p_adjusted is None else f"{row.p_adjusted:.3f}",

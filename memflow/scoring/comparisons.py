@@ -92,40 +92,39 @@ def mean_pairs(
 ) -> dict[Positions, PairedDifference]:
     """Return the difference of each of `pairs` over the items of a slice that both have a value of.
 
-    With `with_needed`, the number of episodes needed is simulated.
+    Assistants with values of the same items share a pattern. Pairs of the same two patterns share a mask of items, so
+    that sums per episode are computed once. With `with_needed`, the number of episodes needed is simulated.
     """
     _, episodes = np.unique(
         [episode for episode, chosen in zip(measure.episodes, mask, strict=True) if chosen],
         return_inverse=True,
     )
-    order = np.argsort(episodes, kind="stable")
+    order = np.argsort(episodes, kind="stable")  # items of one episode are adjacent, as np.add.reduceat needs
     values = measure.values[:, mask][:, order]
-    numbers = episodes[order]
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    starts = np.flatnonzero(np.diff(episodes[order], prepend=-1))
     has_value = np.isfinite(values)
-    patterns, pattern = np.unique(has_value, axis=0, return_inverse=True)
-    pattern = pattern.ravel()
-    groups: dict[Positions, list[Positions]] = {}
+    patterns, pattern_of_assistant = np.unique(has_value, axis=0, return_inverse=True)
+    pattern_of_assistant = pattern_of_assistant.ravel()
+    pairs_by_patterns: dict[Positions, list[Positions]] = {}
     for a, b in pairs:
-        first, second = sorted((int(pattern[a]), int(pattern[b])))
-        groups.setdefault((first, second), []).append((a, b))
+        first, second = sorted((int(pattern_of_assistant[a]), int(pattern_of_assistant[b])))
+        pairs_by_patterns.setdefault((first, second), []).append((a, b))
     columns: list[tuple[Positions, float, float, int]] = []
-    totals, counts = [], []
-    for (first, second), members in groups.items():
-        both = patterns[first] & patterns[second]
-        used = sorted({position for pair in members for position in pair})
-        sums = dict(
-            zip(used, np.add.reduceat(np.where(both, values[used], 0.0), starts, axis=1), strict=True)
-        )
-        of_episode = np.add.reduceat(both.astype(np.float64), starts)
-        n = int(both.sum())
-        for a, b in members:
-            totals.append(sums[a] - sums[b])
-            counts.append(of_episode)
+    difference_sums, item_counts = [], []
+    for (first, second), pairs_of_patterns in pairs_by_patterns.items():
+        in_both = patterns[first] & patterns[second]
+        n = int(in_both.sum())
+        assistants = sorted({position for pair in pairs_of_patterns for position in pair})
+        episode_sums = np.add.reduceat(np.where(in_both, values[assistants], 0.0), starts, axis=1)
+        sums = dict(zip(assistants, episode_sums, strict=True))
+        episode_counts = np.add.reduceat(in_both.astype(np.float64), starts)
+        for a, b in pairs_of_patterns:
+            difference_sums.append(sums[a] - sums[b])
+            item_counts.append(episode_counts)
             columns.append(((a, b), float(sums[a].sum()), float(sums[b].sum()), n))
-    sums_of, counts_of = np.stack(totals, axis=1), np.stack(counts, axis=1)
-    differences = mean_differences(sums_of, counts_of, seed=seed)
-    needed = episodes_needed(np.where(counts_of > 0, sums_of, np.nan), seed=seed) if with_needed else None
+    totals, counts = np.stack(difference_sums, axis=1), np.stack(item_counts, axis=1)
+    differences = mean_differences(totals, counts, seed=seed)
+    needed = episodes_needed(np.where(counts > 0, totals, np.nan), seed=seed) if with_needed else None
     counts_by_assistant = has_value.sum(axis=1)
     return {
         (a, b): paired_difference(

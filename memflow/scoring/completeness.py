@@ -59,8 +59,9 @@ def gap_lines(results: Iterable[tuple[str, str, str | None]]) -> Iterator[str]:
     gaps: dict[str, dict[str, str | None]] = {}
     for domain, assistant, gap in results:
         gaps.setdefault(domain, {})[assistant] = gap
-    for domain, by_assistant in gaps.items():
-        for gap in dict.fromkeys(filter(None, by_assistant.values())):
-            names = [assistant for assistant, of_assistant in by_assistant.items() if of_assistant == gap]
-            of_whom = "" if len(names) == len(by_assistant) else f" ({', '.join(names)})"
-            yield f"{domain}{of_whom}: {gap}"
+    for domain, gap_of_assistant in gaps.items():
+        distinct_gaps = dict.fromkeys(gap for gap in gap_of_assistant.values() if gap)
+        for gap in distinct_gaps:
+            names = [name for name, gap_of_name in gap_of_assistant.items() if gap_of_name == gap]
+            assistants = "" if len(names) == len(gap_of_assistant) else f" ({', '.join(names)})"
+            yield f"{domain}{assistants}: {gap}"

@@ -63,24 +63,25 @@ def continual_scores(rows: Sequence[CheckpointSums], context: MetricContext, *, 
         by_measure.setdefault((row.measure, row.checkpoint), []).append(row)
         questions[row.episode_id] = max(row.questions, questions.get(row.episode_id, 0))
     total = sum(questions.values())
-    scores = [_score(of_measure, total, context, none) for of_measure in by_measure.values()]
+    scores = [_score(rows_of_measure, total, context, none) for rows_of_measure in by_measure.values()]
+    # The forgetting at the last checkpoint is that of the whole domain.
     forgetting = [score for score in scores if score.metric == FORGETTING]
     return [*scores, *(replace(score, slice="all") for score in forgetting[-1:])]
 
 
-def _score(rows: Sequence[CheckpointSums], asked: int, context: MetricContext, none: bool) -> Score:
+def _score(rows: Sequence[CheckpointSums], question_count: int, context: MetricContext, none: bool) -> Score:
     """Return the score of one measure at one checkpoint. `none` is whether the memory `none` was run."""
     metric, checkpoint = rows[0].measure, rows[0].checkpoint
-    counted = [row for row in rows if row.complete]
-    sample = Sample(asked, sum(row.complete for row in rows), len(counted))
+    complete_rows = [row for row in rows if row.complete]
+    sample = Sample(question_count, sum(row.complete for row in rows), len(complete_rows))
     reason = NO_NONE if rows[0].borrowed and not none else sample.shortage("questions")
-    if reason is None and all(row.low is None for row in counted):
+    if reason is None and all(row.low is None for row in complete_rows):
         reason = ONE_CHECKPOINT
 
     variant = COMPLETE if metric in (ACCURACY, GUESS) else "standard"
     units = Units.of_sums(
         (row.total, row.complete, row.squares if row.episode_id in context.independent else None)
-        for row in counted
+        for row in complete_rows
     )
     return estimate(
         context,

@@ -63,11 +63,10 @@ class GateResult:
         """The decision over all rows: a regression if a row is one, else open if a required row is open."""
         if self.faults or not self.decisions:
             return CANNOT_TELL
-        states = {decision.state for decision in self.decisions}
-        required = {decision.state for decision in self.decisions if decision.required}
-        if REGRESSION in states:
+        if any(decision.state == REGRESSION for decision in self.decisions):
             return REGRESSION
-        return NO_REGRESSION if required == {NO_REGRESSION} else CANNOT_TELL
+        required_states = {decision.state for decision in self.decisions if decision.required}
+        return NO_REGRESSION if required_states == {NO_REGRESSION} else CANNOT_TELL
 
     @property
     def exit_code(self) -> int:

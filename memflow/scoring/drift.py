@@ -91,7 +91,7 @@ def drift_rows(
     changes = changed_inputs(before.inputs, after.inputs)
     if not changes:
         return []
-    first = first_stages(before.rows, after.rows)
+    first_stage_of_probe = first_stages(before.rows, after.rows)
     faults = [
         f"{NOT_MEASURED} {when} the change: {evaluation.fault}"
         for when, evaluation in (("before", before), ("after", after))
@@ -105,7 +105,7 @@ def drift_rows(
         episodes = {**values_before.episodes, **values_after.episodes}
         shared = values_before.values.keys() & values_after.values.keys()
         changed = [probe for probe in shared if values_before.values[probe] != values_after.values[probe]]
-        stages = stages_of_metric(metric, first, episodes, changed)
+        stages = stages_of_metric(metric, first_stage_of_probe, episodes, changed)
         scored = {
             probe
             for metric_values in (values_before, values_after)
@@ -150,20 +150,21 @@ class ScoreChange:
         A stage after whose replacement no probe has a value causes nothing; its effect counts for the next stage.
         Raises ValueError without a value before or after the change.
         """
-        level = _mean(self.before)
+        # The values before the change are replaced by those after it, one stage at a time. What a replacement moves the
+        # mean by is the part of its stage.
+        mean = _mean(self.before)
         parts: dict[Stage, float] = {}
-        for at, stage in enumerate(STAGES):
-            replaced = STAGES[: at + 1]
-            values = {
-                probe: value
-                if probe not in self.before or self.stages.get(probe) in replaced
-                else self.before[probe]
-                for probe, value in self.after.items()
-            }
-            if stage == STAGES[-1]:
-                values = dict(self.after)
-            reached = _mean(values) if any(value is not None for value in values.values()) else level
-            parts[stage], level = reached - level, reached
+        for position, stage in enumerate(STAGES):
+            replaced_stages = STAGES[: position + 1]
+            values = dict(self.after)
+            if stage != STAGES[-1]:
+                for probe in self.before.keys() & self.after.keys():
+                    if self.stages.get(probe) not in replaced_stages:
+                        values[probe] = self.before[probe]
+            has_values = any(value is not None for value in values.values())
+            next_mean = _mean(values) if has_values else mean
+            parts[stage] = next_mean - mean
+            mean = next_mean
         return parts
 
     @property
@@ -175,22 +176,22 @@ class ScoreChange:
 
     def row(self, domain: str, assistant: str, metric: str, variant: str, name: str) -> Drift:
         """Return the row of the score; times, inputs and the adjusted p value are added later."""
-        old, new = (_sums(values, self.episodes) for values in (self.before, self.after))
+        old_sums, new_sums = _sums(self.before, self.episodes), _sums(self.after, self.episodes)
         counts = {stage: sum(self.stages.get(probe) == stage for probe in self.after) for stage in STAGES}
         counts["users"] += len(self.before.keys() - self.after.keys())
         row = Drift(
             domain=domain, assistant=assistant, published_at="", before_at="", metric=metric, variant=variant,
-            slice=name, before=None if not old else _mean(self.before),
-            after=None if not new else _mean(self.after), paired=self.is_paired,
+            slice=name, before=None if not old_sums else _mean(self.before),
+            after=None if not new_sums else _mean(self.after), paired=self.is_paired,
             n_before=_count(self.before), n_after=_count(self.after),
-            episodes_before=len(old), episodes_after=len(new),
+            episodes_before=len(old_sums), episodes_after=len(new_sums),
             changed_users=counts["users"], changed_answers=counts["answers"],
             changed_judging=counts["judging"], changes=[],
         )  # fmt: skip
         if row.before is None or row.after is None:
             return replace(row, reason=NO_VALUE.format(when="before" if row.before is None else "after"))
         difference = row.after - row.before
-        low, high, p = self._test(old, new)
+        low, high, p = self._test(old_sums, new_sums)
         direction = find_metric(metric).direction
         parts = self.parts()
         return replace(
@@ -199,7 +200,7 @@ class ScoreChange:
             low=low,
             high=high,
             p=p,
-            reason=no_interval(min(len(old), len(new)), 0.0) if low is None else None,
+            reason=no_interval(min(len(old_sums), len(new_sums)), 0.0) if low is None else None,
             improved=None
             if direction == "neither" or not difference
             else (difference > 0) == (direction == "higher"),
@@ -225,7 +226,8 @@ class ScoreChange:
         if math.isnan(differences.error[0]):
             return None, None, None
         low, high = (
-            float(end[0]) if math.isfinite(end[0]) else None for end in (differences.low, differences.high)
+            float(limit[0]) if math.isfinite(limit[0]) else None
+            for limit in (differences.low, differences.high)
         )
         return low, high, float(differences.p[0])
 
@@ -262,7 +264,7 @@ def smallest_p_of(row: Drift) -> float:
 def _mean(values: Values) -> float:
     numbers = [value for value in values.values() if value is not None]
     if not numbers:
-        raise ValueError("no probe has a value")
+        raise ValueError("no probe has a value. Compute `parts` only for scores with values.")
     return math.fsum(numbers) / len(numbers)
 
 

@@ -71,16 +71,20 @@ def cut_score(rows: Sequence[OperationSums], context: MetricContext) -> list[Sco
 
 def _score(metric: str, name: str, rows: Sequence[OperationSums], context: MetricContext) -> Score:
     """Return one metric of the writes or reads in a slice."""
-    writing = metric.startswith("write")
-    sums = [(_TOTALS[metric](row), count) for row in rows if (count := row.writes if writing else row.reads)]
+    of_writes = metric.startswith("write")
+    totals_and_counts = []
+    for row in rows:
+        count = row.writes if of_writes else row.reads
+        if count:
+            totals_and_counts.append((_TOTALS[metric](row), count))
     reason = None
     if not any(row.writes for row in rows):
         reason = f"{context.memory} has no writes, so its cost cannot be measured"
     return mean_score(
         context,
         metric,
-        sums,
-        sum(count for _, count in sums) if writing else sum(row.asked for row in rows),
+        totals_and_counts,
+        sum(count for _, count in totals_and_counts) if of_writes else sum(row.asked for row in rows),
         slice_name=name,
         reason=reason,
         items="reads",

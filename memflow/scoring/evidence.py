@@ -31,21 +31,23 @@ def evidence_scores(
     slices: Mapping[str, frozenset[str]] | None = None,
 ) -> list[Score]:
     """Return the evidence scores over all attributions, by checkpoint, by category, and for each of `slices`."""
-    parts: dict[str, Sequence[FailureAttribution]] = {"all": rows}
+    rows_of_slice: dict[str, Sequence[FailureAttribution]] = {"all": rows}
     checkpoints = sorted({row.checkpoint for row in rows})
     if 1 < len(checkpoints) <= CHECKPOINTS:
-        parts |= {f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints}
+        rows_of_slice |= {
+            f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints
+        }
     for category in sorted({row.category for row in rows if row.category is not None}):
-        parts[f"category {category}"] = [row for row in rows if row.category == category]
+        rows_of_slice[f"category {category}"] = [row for row in rows if row.category == category]
     for name, probes in (slices or {}).items():
-        parts[name] = [row for row in rows if row.probe_id in probes]
+        rows_of_slice[name] = [row for row in rows if row.probe_id in probes]
     metrics = [
         *((metric, "standard") for metric in EVIDENCE),
         *((metric, BY_EVIDENCE) for metric in FAILURES),
     ]
     return [
-        _score(metric.name, variant, name, part, context)
-        for name, part in parts.items()
+        _score(metric.name, variant, name, slice_rows, context)
+        for name, slice_rows in rows_of_slice.items()
         for metric, variant in metrics
     ]
 
@@ -59,22 +61,22 @@ def _score(
 ) -> Score:
     """Return one score of a slice, with the reason for a missing value."""
     value = _VALUES[metric]
-    asked = [row for row in rows if row.reason != NO_EVIDENCE]
+    traceable = [row for row in rows if row.reason != NO_EVIDENCE]
     if metric == "evidence_precision":  # undefined where nothing was recalled
-        asked = [row for row in asked if row.entries != 0]
-    values = [(row.episode_id, number) for row in asked if (number := value(row)) is not None]
+        traceable = [row for row in traceable if row.entries != 0]
+    values = [(row.episode_id, share) for row in traceable if (share := value(row)) is not None]
     reason = None
-    if not asked:
+    if not traceable:
         reason = "no probe here has evidence to follow"
-    elif metric == RECALL_AT_10 and not values and any(row.recalled is not None for row in asked):
+    elif metric == RECALL_AT_10 and not values and any(row.recalled is not None for row in traceable):
         reason = f"{context.memory} does not rank what it recalls, so it has no ten best entries"
     elif not values:
-        reason = next((row.reason for row in asked if value(row) is None), None)
+        reason = next((row.reason for row in traceable if value(row) is None), None)
     return value_score(
         context,
         metric,
         values,
-        len(asked),
+        len(traceable),
         slice_name=name,
         variant=variant,
         reason=reason,

@@ -60,11 +60,10 @@ def contradictions(scores: Sequence[Score]) -> list[str]:
     for variant in (BY_EVIDENCE, STANDARD):
         for score in failure_scores(scores, variant):
             rates.setdefault((score.domain, score.assistant), {})[score.metric, variant] = score
-    return [
-        sentence
-        for (_, assistant), scores_of_assistant in rates.items()
-        if (sentence := _contradiction(assistant, scores_of_assistant)) is not None
+    sentences = [
+        _contradiction(assistant, assistant_rates) for (_, assistant), assistant_rates in rates.items()
     ]
+    return [sentence for sentence in sentences if sentence is not None]
 
 
 def _contradiction(assistant: str, rates: dict[tuple[str, str], Score]) -> str | None:

@@ -40,31 +40,34 @@ SMALL = 20
 """Below this number of episodes an interval that reaches below 0 excludes no loss. The intervals of fewer episodes are
 too narrow where changes are concentrated in some of them: bench/gate.py measures it."""
 RUN = 0
-"""The position of the run in a measure."""
+"""The position of the evaluated run in `MeanMeasure.values`; the baseline has another one."""
 
 
 class _Column(NamedTuple):
-    """The paired differences of one metric, variant and slice, and the number of the episode of each."""
+    """The paired differences of one metric, variant and slice, and the episode index of each difference."""
 
     differences: Array
     episodes: npt.NDArray[np.int64]
 
 
-def _columns(
+def _paired_columns(
     measures: Sequence[MeanMeasure], baseline: int
 ) -> tuple[dict[tuple[str, str, str], _Column], int]:
-    """Return the paired differences of all slices, and the number of episodes, which all columns share."""
-    numbers: dict[str, int] = {}
+    """Return the paired differences by (metric, variant, slice), and the number of distinct episodes."""
+    episode_indexes: dict[str, int] = {}
     columns = {}
     for measure in measures:
         episodes = np.array(
-            [numbers.setdefault(name, len(numbers)) for name in measure.episodes], dtype=np.int64
+            [episode_indexes.setdefault(name, len(episode_indexes)) for name in measure.episodes],
+            dtype=np.int64,
         )
-        difference = measure.values[RUN] - measure.values[baseline]
-        for name, mask in measure.slices.items():
-            paired = mask & np.isfinite(difference)
-            columns[measure.metric, measure.variant, name] = _Column(difference[paired], episodes[paired])
-    return columns, len(numbers)
+        differences = measure.values[RUN] - measure.values[baseline]
+        for slice_name, mask in measure.slices.items():
+            is_paired = mask & np.isfinite(differences)
+            columns[measure.metric, measure.variant, slice_name] = _Column(
+                differences[is_paired], episodes[is_paired]
+            )
+    return columns, len(episode_indexes)
 
 
 def gate(
@@ -73,7 +76,7 @@ def gate(
     """Return the decisions under each measure. The first assistant is the run; `baseline` is a position too."""
     compared = compare(context, measures, [(RUN, baseline)], options.slices != {WHOLE})
     rows = [row for row in compared if options.chosen(row.slice)]
-    columns, episodes = _columns(
+    columns, n_episodes = _paired_columns(
         [measure for measure in measures if isinstance(measure, MeanMeasure)], baseline
     )
 
@@ -81,7 +84,7 @@ def gate(
         column = columns.get((row.metric, row.variant, row.slice))
         return column is not None and not column.differences.any()
 
-    rows = [_with_interval(row, columns) for row in _adjust_rows(rows, columns, episodes, context.seed)]
+    rows = [_with_interval(row, columns) for row in _adjust_rows(rows, columns, n_episodes, context.seed)]
     rows += _unmeasured(context, measures, rows, options, baseline)
     required = _required_metrics(measures, options, baseline)
     return GateResult(
@@ -100,17 +103,17 @@ def gate(
 
 def _required_metrics(measures: Sequence[Measure], options: GateOptions, baseline: int) -> set[str]:
     """Return the named metrics; without any, those with values in enough episodes, or all if there are none."""
-    every = {measure.metric for measure in measures}
+    all_metrics = {measure.metric for measure in measures}
     if options.metrics or options.slices:
-        return every
-    enough = set()
+        return all_metrics
+    measurable_metrics = set()
     for measure in measures:
         if isinstance(measure, MeanMeasure):
-            known = np.asarray(np.isfinite(measure.values[[RUN, baseline]]).any(axis=0))
-            episodes = {name for name, value in zip(measure.episodes, known, strict=True) if value}
+            has_value = np.asarray(np.isfinite(measure.values[[RUN, baseline]]).any(axis=0))
+            episodes = {name for name, is_known in zip(measure.episodes, has_value, strict=True) if is_known}
             if len(episodes) >= MINIMUM:
-                enough.add(measure.metric)
-    return enough or every
+                measurable_metrics.add(measure.metric)
+    return measurable_metrics or all_metrics
 
 
 def _with_interval(row: Comparison, columns: Mapping[tuple[str, str, str], _Column]) -> Comparison:
@@ -119,8 +122,8 @@ def _with_interval(row: Comparison, columns: Mapping[tuple[str, str, str], _Colu
     Such an interval is the difference itself. A regression also needs a small p value, and no regression also needs
     `margin_error`, which assumes a variance.
     """
-    mean = (row.metric, row.variant, row.slice) in columns
-    if mean and row.low is None and row.difference is not None and row.n_episodes >= MINIMUM:
+    is_mean = (row.metric, row.variant, row.slice) in columns
+    if is_mean and row.low is None and row.difference is not None and row.n_episodes >= MINIMUM:
         return replace(row, low=row.difference, high=row.difference)
     return row
 
@@ -136,13 +139,13 @@ def _unmeasured(
     required = sorted(options.slices or {WHOLE})
     compared = {(row.metric, row.variant, row.slice) for row in rows}
     for measure in measures:
-        for name in required:
-            if (measure.metric, measure.variant, name) not in compared:
+        for slice_name in required:
+            if (measure.metric, measure.variant, slice_name) not in compared:
                 yield Comparison(
                     domain=context.domain,
                     metric=measure.metric,
                     variant=measure.variant,
-                    slice=name,
+                    slice=slice_name,
                     a=context.assistants[RUN],
                     b=context.assistants[baseline],
                     n=0,
@@ -174,17 +177,21 @@ def families(rows: Sequence[Comparison]) -> list[str]:
 
 
 def _adjust_rows(
-    rows: Sequence[Comparison], columns: Mapping[tuple[str, str, str], _Column], episodes: int, seed: int
+    rows: Sequence[Comparison], columns: Mapping[tuple[str, str, str], _Column], n_episodes: int, seed: int
 ) -> list[Comparison]:
-    """Return the rows with adjusted p values."""
+    """Return the comparisons with p values adjusted for multiple comparisons.
+
+    Holm's method adjusts the rows of the whole data, step-down max-T those of slices. `n_episodes` is the number of
+    episodes; `seed` draws the sign flips. `p_adjusted` is None for a row without p.
+    """
     overall_rows = [index for index, row in enumerate(rows) if row.slice == WHOLE]
-    slices = [index for index, row in enumerate(rows) if row.slice != WHOLE and row.p is not None]
-    totals = np.zeros((episodes, len(slices)))
-    for number, index in enumerate(slices):
+    slice_rows = [index for index, row in enumerate(rows) if row.slice != WHOLE and row.p is not None]
+    totals = np.zeros((n_episodes, len(slice_rows)))
+    for column_index, index in enumerate(slice_rows):
         column = columns[rows[index].metric, rows[index].variant, rows[index].slice]
-        totals[:, number] = np.bincount(column.episodes, column.differences, episodes)
+        totals[:, column_index] = np.bincount(column.episodes, column.differences, n_episodes)
     adjusted = dict(zip(overall_rows, adjust([rows[index].p for index in overall_rows]), strict=True))
-    adjusted |= zip(slices, map(float, max_t(totals, seed=seed)), strict=True)
+    adjusted |= zip(slice_rows, map(float, max_t(totals, seed=seed)), strict=True)
     return [replace(row, p_adjusted=adjusted.get(index)) for index, row in enumerate(rows)]
 
 
@@ -243,7 +250,7 @@ def _significant(row: Comparison) -> bool:
     return row.p_adjusted is not None and row.p_adjusted < LEVEL
 
 
-def _open_reasons(row: Comparison, share: float, span: float | None, same: bool) -> Iterator[str]:
+def _open_reasons(row: Comparison, margin: float, span: float | None, same: bool) -> Iterator[str]:
     """Yield why a decision is left open, the most general reason first; nothing if there is no regression."""
     missing, gain = row.unpaired_a + row.unpaired_b, _gain(row)
     if row.difference is None:
@@ -262,14 +269,14 @@ def _open_reasons(row: Comparison, share: float, span: float | None, same: bool)
     elif span is None:
         if gain.low <= 0:
             yield "a loss is not excluded, and the metric has no range that a margin could be a share of"
-    elif gain.low <= -share * span:
+    elif gain.low <= -margin * span:
         also = ", although the difference is not significant" if gain.high < 0 else ""
-        yield f"a loss of {share * span:.3g} is not excluded{also}"
+        yield f"a loss of {margin * span:.3g} is not excluded{also}"
     elif gain.low < 0 and row.n_episodes < SMALL:
         yield f"with fewer than {SMALL} episodes, only an interval above 0 excludes a loss"
-    elif gain.value - span * margin_error(share, row.n, row.n_episodes) <= -share * span:
+    elif gain.value - span * margin_error(margin, row.n, row.n_episodes) <= -margin * span:
         few = f"{_count(row.n, 'probe')} in {_count(row.n_episodes, 'episode')}"
-        yield f"{few} are too few to exclude a rare loss of {share * span:.3g}"
+        yield f"{few} are too few to exclude a rare loss of {margin * span:.3g}"
 
 
 def margin_error(margin: float, n: int, episodes: int) -> float:

@@ -6,12 +6,15 @@ sql/queries/verdict_groups.sql groups a million rows in a fraction of a second; 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from memflow.metrics.intervals import NO_VARIATION, Interval, Units, cluster_error, student_t
 from memflow.records import Verdict
 from memflow.scoring.intervals import metric_interval
 from memflow.scoring.metric import Metric
+
+_GroupKey: TypeAlias = tuple[str, str, str | None, str, str, int, str]
+"""Assistant, data set, category, metric, variant, checkpoint, episode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +38,15 @@ class Group:
     low: float | None
     high: float | None
 
-    def scaled(self, by: float, shift: float) -> "Group":
-        """Return the group with every value replaced by `by * value + shift`."""
-        ends = [by * end + shift for end in (self.low, self.high) if end is not None]
+    def scaled(self, factor: float, shift: float) -> "Group":
+        """Return the group with every value replaced by `factor * value + shift`."""
+        ends = [factor * end + shift for end in (self.low, self.high) if end is not None]
         return replace(
             self,
-            total=by * self.total + shift * self.scored,
-            squares=by * by * self.squares + 2 * by * shift * self.total + shift * shift * self.scored,
+            total=factor * self.total + shift * self.scored,
+            squares=factor * factor * self.squares
+            + 2 * factor * shift * self.total
+            + shift * shift * self.scored,
             low=min(ends, default=None),
             high=max(ends, default=None),
         )
@@ -59,7 +64,7 @@ class Spread(NamedTuple):
 
 def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
     """Group the verdicts by their identifying columns. Return the groups, sorted by these columns."""
-    values: dict[tuple[str, str, str | None, str, str, int, str], list[float | None]] = {}
+    values: dict[_GroupKey, list[float | None]] = {}
     for row in verdicts:
         key = (
             row.assistant,
@@ -72,9 +77,13 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
         )
         values.setdefault(key, []).append(row.value)
     groups = []
-    for key, values_of_group in sorted(
-        values.items(), key=lambda item: (*item[0][:2], item[0][2] or "", *item[0][3:])
-    ):
+
+    def sort_key(key: _GroupKey) -> tuple[str | int, ...]:
+        assistant, dataset, category, metric, variant, checkpoint, episode = key
+        return assistant, dataset, category or "", metric, variant, checkpoint, episode
+
+    for key in sorted(values, key=sort_key):
+        values_of_group = values[key]
         assistant, dataset, category, metric, variant, checkpoint, episode = key
         scored = [value for value in values_of_group if value is not None]
         groups.append(
@@ -104,11 +113,11 @@ def spread(groups: Iterable[Group]) -> Spread:
     if not n:
         return Spread(0, None, None, None, None)
     mean = math.fsum(group.total for group in scored) / n
-    around = _around(scored, mean)
+    squared_deviations = _around(scored, mean)
     return Spread(
         n,
         mean,
-        math.sqrt(around / n),
+        math.sqrt(squared_deviations / n),
         min(group.low for group in scored if group.low is not None),
         max(group.high for group in scored if group.high is not None),
     )
@@ -144,10 +153,10 @@ def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]
     total = math.fsum(error**2 for error, _ in errors)
     if not total:
         return Interval(value, None, None, NO_VARIATION)
-    degrees = total**2 / math.fsum(error**4 / freedom for error, freedom in errors)
-    reach = student_t(degrees) * math.sqrt(total) / len(defined)
+    degrees = total**2 / math.fsum(error**4 / degrees_of_slice for error, degrees_of_slice in errors)
+    half_width = student_t(degrees) * math.sqrt(total) / len(defined)
     names = dict.fromkeys(units_of_slice.name for units_of_slice in units)
-    return Interval(value, value - reach, value + reach, units=" and ".join(names))
+    return Interval(value, value - half_width, value + half_width, units=" and ".join(names))
 
 
 def units_of(groups: Iterable[Group], independent: frozenset[str]) -> Units:

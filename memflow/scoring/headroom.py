@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from memflow.metrics.paired import mean_differences
+from memflow.metrics.ranking import recall_at
 from memflow.records import ProbeRetrieval
 from memflow.scoring.comparison import PairedDifference, paired_difference
 from memflow.scoring.retrieval import MODES, OWN, RANDOM
@@ -99,20 +100,20 @@ class Headroom:
 
 def headroom(domain: str, assistant: str, rows: Sequence[ProbeRetrieval], seed: int = 0) -> Headroom:
     """Return the retrieval headroom of an assistant from the rows of its probes."""
-    probes: dict[str, dict[str, ProbeRetrieval]] = defaultdict(dict)
+    rankings_by_probe: dict[str, dict[str, ProbeRetrieval]] = defaultdict(dict)
     for row in rows:
         if row.reason is None:
-            probes[row.probe_id][row.ranking] = row
-    if not probes:
+            rankings_by_probe[row.probe_id][row.ranking] = row
+    if not rankings_by_probe:
         reasons = Counter(row.reason for row in rows if row.reason is not None)
         reason = reasons.most_common(1)[0][0] if reasons else "no probe has evidence to follow"
         return Headroom(
             domain=domain, assistant=assistant, probes=0, recall={}, curves={}, chosen={}, reason=reason
         )
-    measured = list(probes.values())
+    measured = list(rankings_by_probe.values())
     chosen = _choose(measured)
-    memory = [rankings[OWN] for rankings in measured]
-    read = [row.read for row in memory if row.read is not None]
+    memory_rows = [rankings[OWN] for rankings in measured]
+    read_failures = [row.read for row in memory_rows if row.read is not None]
     recall = {
         name: _mean([_share(rankings[name]) for rankings in measured]) for name in (OWN, *MODES, RANDOM)
     }
@@ -120,15 +121,15 @@ def headroom(domain: str, assistant: str, rows: Sequence[ProbeRetrieval], seed: 
         domain=domain,
         assistant=assistant,
         probes=len(measured),
-        episodes=len({row.episode_id for row in memory}),
-        entries=_mean([row.entries or 0 for row in memory]),
-        k=_mean([row.k or 0 for row in memory]),
-        tokens=_mean([row.tokens or 0 for row in memory]),
-        stored=_mean([(row.stored or 0) / row.evidence for row in memory]),
+        episodes=len({row.episode_id for row in memory_rows}),
+        entries=_mean([row.entries or 0 for row in memory_rows]),
+        k=_mean([row.k or 0 for row in memory_rows]),
+        tokens=_mean([row.tokens or 0 for row in memory_rows]),
+        stored=_mean([(row.stored or 0) / row.evidence for row in memory_rows]),
         recall=recall,
         curves={name: _curve([rankings[name] for rankings in measured]) for name in (OWN, *MODES)},
         chosen={},
-        failures=_mean(read) if read else None,
+        failures=_mean(read_failures) if read_failures else None,
         reason=None if chosen else ONE_EPISODE,
     )
     return _with_best(result, measured, chosen, seed) if chosen else result
@@ -142,12 +143,14 @@ def _choose(probes: Sequence[Mapping[str, ProbeRetrieval]]) -> dict[str, str]:
             sums[rankings[mode].episode_id][mode] += _share(rankings[mode])
     if len(sums) < 2:
         return {}
-    total = {mode: math.fsum(recalls[mode] for recalls in sums.values()) for mode in MODES}
-    # Rounded, so that equal sums are equal in any order of addition.
-    return {
-        episode: max(MODES, key=lambda mode: round(total[mode] - of_episode[mode], 9))
-        for episode, of_episode in sums.items()
-    }
+    total = {mode: math.fsum(sums_of_episode[mode] for sums_of_episode in sums.values()) for mode in MODES}
+
+    def best_mode(sums_of_episode: Mapping[str, float]) -> str:
+        # Rounded, so that equal sums are equal in any order of addition.
+        in_other_episodes = {mode: round(total[mode] - sums_of_episode[mode], 9) for mode in MODES}
+        return max(MODES, key=lambda mode: in_other_episodes[mode])
+
+    return {episode: best_mode(sums_of_episode) for episode, sums_of_episode in sums.items()}
 
 
 def _with_best(
@@ -155,17 +158,19 @@ def _with_best(
 ) -> Headroom:
     """Return the headroom with the comparisons of the search chosen for each episode."""
     episodes = {name: number for number, name in enumerate(chosen)}
+    # Columns: the gain in recall, the share of avoided read failures, and that share by a random ranking.
     totals, counts = np.zeros((len(episodes), 3)), np.zeros((len(episodes), 3))
     best_recall = []
     for rankings in probes:
         memory, random = rankings[OWN], rankings[RANDOM]
-        best, at = rankings[chosen[memory.episode_id]], episodes[memory.episode_id]
+        best = rankings[chosen[memory.episode_id]]
+        episode = episodes[memory.episode_id]
         best_recall.append(_share(best))
-        totals[at, 0] += _share(best) - _share(memory)
-        counts[at, 0] += 1
+        totals[episode, 0] += _share(best) - _share(memory)
+        counts[episode, 0] += 1
         if memory.read:
-            totals[at, 1:] += [best.avoided or 0.0, random.avoided or 0.0]
-            counts[at, 1:] += memory.read
+            totals[episode, 1:] += [best.avoided or 0.0, random.avoided or 0.0]
+            counts[episode, 1:] += memory.read
     recall = {**result.recall, BEST: _mean(best_recall)}
     differences = mean_differences(totals, counts, seed=seed)
     _, share, by_random = (float(value) for value in differences.value)
@@ -194,4 +199,4 @@ def _mean(values: Sequence[float]) -> float:
 
 def _curve(rows: Sequence[ProbeRetrieval]) -> list[float]:
     """Return the mean share of evidence within the first entries of a ranking, for each value of AT."""
-    return [_mean([sum(rank <= k for rank in row.ranks) / row.evidence for row in rows]) for k in AT]
+    return [_mean([recall_at(row.ranks, row.evidence, k) for row in rows]) for k in AT]

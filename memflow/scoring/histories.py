@@ -70,17 +70,13 @@ class History:
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the history as plain rows for JSON, one row per score that the tables show."""
-        shown = [
-            *(("accuracy", at, self.accuracy(at)) for at in (None, *self.checkpoints)),
-            *(
-                (metric, at, self.score(metric, at))
-                for metric in (FORGETTING, LEARNT, BACK)
-                for at in self.checkpoints
-            ),
-            *((metric, None, self.score(metric)) for metric in OVER_ALL),
-            *((metric, at, self.score(metric, at)) for metric in FLOORS for at in self.checkpoints),
-        ]
-        return [self._row(metric, at, score) for metric, at, score in shown if score is not None]
+        cells = [("accuracy", at, self.accuracy(at)) for at in (None, *self.checkpoints)]
+        for metric in (FORGETTING, LEARNT, BACK):
+            cells += [(metric, at, self.score(metric, at)) for at in self.checkpoints]
+        cells += [(metric, None, self.score(metric)) for metric in OVER_ALL]
+        for metric in FLOORS:
+            cells += [(metric, at, self.score(metric, at)) for at in self.checkpoints]
+        return [self._row(metric, at, score) for metric, at, score in cells if score is not None]
 
     def _row(self, metric: str, at: int | None, score: Score) -> dict[str, Any]:
         start = "start" if metric == "accuracy" and at is None else None
@@ -113,9 +109,13 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
     for score in scores:
         by_assistant.setdefault((score.domain, score.assistant), []).append(score)
     histories: dict[str, list[History]] = {}
-    for (domain, assistant), of_assistant in by_assistant.items():
+    for (domain, assistant), assistant_scores in by_assistant.items():
         history = History(
-            domain, assistant, of_assistant[0].memory, of_assistant[0].model, _by_checkpoint(of_assistant)
+            domain,
+            assistant,
+            assistant_scores[0].memory,
+            assistant_scores[0].model,
+            _by_checkpoint(assistant_scores),
         )
         if history.checkpoints:
             histories.setdefault(domain, []).append(history)
@@ -124,7 +124,7 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
         bound = {"none": 0, "previous": 2, "oracle": 3}.get(history.memory, 1)
         return history.model, bound, order(history.memory), history.assistant
 
-    return {domain: sorted(of_domain, key=sort_key) for domain, of_domain in histories.items()}
+    return {domain: sorted(domain_histories, key=sort_key) for domain, domain_histories in histories.items()}
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:

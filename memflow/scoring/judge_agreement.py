@@ -5,7 +5,7 @@ judges.py names the variants of judges. memflow/metrics/agreement.py computes th
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from statistics import fmean
 from typing import NamedTuple
 
@@ -77,8 +77,8 @@ def judge_agreements(
     for item in items:
         base, judge = parse_variant(item.variant)
         if judge is not None:
-            of_metric = verdicts.setdefault((item.metric, base), {})
-            of_metric.setdefault(judge, {})[item.item, item.episode] = item.value
+            verdicts_of_metric = verdicts.setdefault((item.metric, base), {})
+            verdicts_of_metric.setdefault(judge, {})[item.item, item.episode] = item.value
     overall_scores = [score for score in scores if score.domain == domain and score.slice == "all"]
     return [
         _agreement(domain, metric, variant, by_judge, overall_scores, seed)
@@ -95,11 +95,14 @@ def _agreement(
     seed: int,
 ) -> JudgeAgreement:
     """Return the agreement of the judges on the replies that at least two of them scored."""
-    keys = list(dict.fromkeys(key for values in by_judge.values() for key in values))
-    rows = [[values.get(key) for values in by_judge.values()] for key in keys]
-    paired = [at for at, row in enumerate(rows) if sum(value is not None for value in row) > 1]
-    rows, episodes = [rows[at] for at in paired], [keys[at][1] for at in paired]
-    bands = _bands(metric, variant, tuple(by_judge), scores)
+    keys = dict.fromkeys(chain.from_iterable(by_judge.values()))
+    rows, episodes = [], []
+    for key in keys:
+        row = [values.get(key) for values in by_judge.values()]
+        if sum(value is not None for value in row) > 1:
+            rows.append(row)
+            episodes.append(key[1])
+    bands = _assistant_bands(metric, variant, tuple(by_judge), scores)
     agreement = ac1 = UNDEFINED
     kappa = None
     if all(value in (None, *CATEGORIES) for row in rows for value in row):
@@ -126,29 +129,35 @@ def _agreement(
     )
 
 
-def _bands(metric: str, variant: str, judges: Sequence[str], scores: Sequence[Score]) -> list[AssistantBand]:
+def _assistant_bands(
+    metric: str, variant: str, judges: Sequence[str], scores: Sequence[Score]
+) -> list[AssistantBand]:
+    """Return each assistant's mean over judges and the score of each judge, for one metric and variant."""
     values_by_assistant: dict[str, dict[str | None, float | None]] = {}
     for score in scores:
         base, judge = parse_variant(score.variant)
         if (score.metric, base) == (metric, variant):
             values_by_assistant.setdefault(score.assistant, {})[judge] = score.value
+    # A variant without a judge is the mean over judges: its key is None.
     return [
-        AssistantBand(assistant, values.get(None), tuple(values.get(judge) for judge in judges))
-        for assistant, values in values_by_assistant.items()
+        AssistantBand(
+            assistant, scores_by_judge.get(None), tuple(scores_by_judge.get(judge) for judge in judges)
+        )
+        for assistant, scores_by_judge in values_by_assistant.items()
     ]
 
 
 def _rank_stability(bands: Sequence[AssistantBand]) -> float | None:
     """Return the mean over pairs of judges of Kendall's tau-b, over the assistants that all judges scored."""
-    complete = [
-        values
-        for band in bands
-        if len(values := [value for value in band.by_judge if value is not None]) == len(band.by_judge)
-    ]
+    complete = []
+    for band in bands:
+        values = [value for value in band.by_judge if value is not None]
+        if len(values) == len(band.by_judge):
+            complete.append(values)
     if len(complete) < 2:
         return None
-    by_judge = list(zip(*complete, strict=True))
-    return _mean(kendall_tau(first, other) for first, other in combinations(by_judge, 2))
+    values_by_judge = list(zip(*complete, strict=True))
+    return _mean(kendall_tau(first, other) for first, other in combinations(values_by_judge, 2))
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

@@ -67,40 +67,40 @@ def with_judge_columns(
     judges in `self_judges`, the judges whose model also wrote the answers.
     """
     scores = list(scores)
-    of_judges: dict[tuple[str, str, str], list[float | None]] = {}
+    values_of_judges: dict[tuple[str, str, str], list[float | None]] = {}
     for score in scores:
         base, judge = parse_variant(score.variant)
         if judge is not None:
-            of_judges.setdefault((score.metric, base, score.slice), []).append(score.value)
+            values_of_judges.setdefault((score.metric, base, score.slice), []).append(score.value)
 
-    def banded(score: Score) -> Score:
+    def with_columns(score: Score) -> Score:
         if self_judges and score.metric in judged_metrics:
             judge = parse_variant(score.variant).judge
             score = replace(score, self_judges=[name for name in self_judges if judge in (None, name)])
-        values = of_judges.get((score.metric, score.variant, score.slice), [])
+        values = values_of_judges.get((score.metric, score.variant, score.slice), [])
         defined = [value for value in values if value is not None]
         if not values or len(defined) < len(values):
             return score
         return replace(score, judge_low=min(defined), judge_high=max(defined))
 
-    return [banded(score) for score in scores]
+    return [with_columns(score) for score in scores]
 
 
 def claims_of_judges(by_judge: Mapping[str, Sequence[Claim]]) -> list[Claim]:
     """Return each claim with the mean over judges, followed by the claims of each judge if there are several."""
 
-    def mean(claims: Mapping[str, Claim]) -> Claim:
+    def mean_claim(claims_by_judge: Mapping[str, Claim]) -> Claim:
         value, reason = mean_of_judges(
-            {name: JudgedValue(claim.value, claim.reason) for name, claim in claims.items()}
+            {name: JudgedValue(claim.value, claim.reason) for name, claim in claims_by_judge.items()}
         )
-        first = next(iter(claims.values()))
+        first = next(iter(claims_by_judge.values()))
         return replace(first, value=value, reason=reason, completion=None, model=None)
 
     return rows_of_judges(
         by_judge,
-        lambda claim: True,
-        mean,
-        lambda claim, judge: replace(claim, variant=judge_variant(claim.variant, judge)),
+        is_judged=lambda claim: True,
+        combine=mean_claim,
+        of_judge=lambda claim, judge: replace(claim, variant=judge_variant(claim.variant, judge)),
     )
 
 

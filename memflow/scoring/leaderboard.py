@@ -11,8 +11,9 @@ from typing import Any
 from memflow.benchmarks.api import AssistantResults, Benchmark
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
-from memflow.records import Probe, Reply, Score, Verdict
+from memflow.records import Calibration, Probe, Reply, Score, Verdict
 from memflow.repeats import memory_name, with_memory
+from memflow.scoring.calibrations import with_calibrations
 from memflow.scoring.catalog import catalog, find_metric, unusable_metrics
 from memflow.scoring.comparability import MeasuredSettings, compare_settings
 from memflow.scoring.continual import CheckpointSums, continual_scores
@@ -48,6 +49,8 @@ class DomainRows:
     independent: frozenset[str] = frozenset()
     """`Benchmark.independent_episodes`."""
     health: Mapping[str, AssistantHealth] = field(default_factory=dict)
+    calibrations: Callable[[str], Sequence[Calibration]] = lambda assistant: ()
+    """Returns the calibrations of the judges behind an assistant's verdicts; empty if they are not known."""
 
     def has_valid(self, assistant: str) -> bool:
         """Return whether an assistant was evaluated and is not faulty."""
@@ -90,6 +93,7 @@ def own_scores(benchmark: Benchmark, rows: DomainRows, assistant: str, populatio
     scores = benchmark.scores(rows.domain, _results(rows, assistant, population))
     self_judges = rows.meta[assistant].get(SELF_JUDGES, "").splitlines()
     scores = with_judge_columns(scores, benchmark.judged_metrics, self_judges)
+    scores = with_calibrations(scores, benchmark.judged_metrics, rows.calibrations(assistant))
     return with_scripted_column(scores, rows.meta[assistant], benchmark.judged_metrics)
 
 
@@ -183,10 +187,11 @@ def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResu
     A faulty baseline has no results.
     """
     meta = rows.meta[assistant]
-    oracle, none = (
-        rows.verdicts(name) if rows.has_valid(name := bound(assistant, memory)) else []
-        for memory in ("oracle", "none")
-    )
+
+    def baseline_verdicts(memory: str) -> Sequence[Verdict]:
+        baseline = bound(assistant, memory)
+        return rows.verdicts(baseline) if rows.has_valid(baseline) else []
+
     return AssistantResults(
         domain=rows.domain.name,
         assistant=assistant,
@@ -194,8 +199,8 @@ def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResu
         model=meta["model"],
         probes=rows.probes,
         verdicts=rows.verdicts(assistant),
-        oracle=oracle,
-        none=none,
+        oracle=baseline_verdicts("oracle"),
+        none=baseline_verdicts("none"),
         simulator=meta["simulator"],
         scripted=meta["scripted"] == "yes",
         claims=rows.read("score.claims", assistant) or (),

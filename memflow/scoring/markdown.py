@@ -6,7 +6,7 @@ primary.py selects and orders the scores.
 from collections.abc import Iterable, Mapping, Sequence
 
 from memflow.control_characters import visible
-from memflow.labels import interval_notes, score_label
+from memflow.labels import score_label, score_notes
 from memflow.records import BY_EVIDENCE, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.completeness import incomplete_results
@@ -32,11 +32,10 @@ def leaderboard_markdown(scores: Iterable[Score]) -> str:
     by_domain: dict[str, list[Score]] = {}
     for score in scores:
         by_domain.setdefault(score.domain, []).append(score)
-    parts = [
-        _section(domain, scores_of_domain) for domain, scores_of_domain in [*by_domain.items()][:MOST_DOMAINS]
-    ]
-    if omitted := [*by_domain][MOST_DOMAINS:]:
-        parts.append(f"{len(omitted):,} more domains: `memflow show leaderboard`")
+    domains = list(by_domain)
+    parts = [_section(domain, by_domain[domain]) for domain in domains[:MOST_DOMAINS]]
+    if len(domains) > MOST_DOMAINS:
+        parts.append(f"{len(domains) - MOST_DOMAINS:,} more domains: `memflow show leaderboard`")
     return "\n\n".join(parts) or "no scores"
 
 
@@ -63,7 +62,7 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
         notes.append(f"{more:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`")
     if label := score_label(scores):
         notes.append(f"Label: {label}")
-    notes += interval_notes(scores)
+    notes += score_notes(scores)
     notes += [f"{alarm.state.capitalize()}: {escape(alarm.line)}" for alarm in health_alarms(scores)]
     notes += [f"Incomplete: {escape(line)}" for line in incomplete_results(scores)]
     order = [assistant for assistant, _ in ranked[:MOST_ASSISTANTS]]
@@ -90,14 +89,16 @@ def _value(score: Score | None) -> str:
         return ""
     if score.value is None:
         return "none"
-    digits = ".3f" if find_metric(score.metric).unit != "tokens" else ",.0f"
-    if find_metric(score.metric).group in ("bound", "failure"):
-        return f"{score.value:{digits}}"
-    if score.low is None or score.high is None:
-        interval = "(no interval)" if score.interval_reason else ""
-    else:
+    metric = find_metric(score.metric)
+    digits = ",.0f" if metric.unit == "tokens" else ".3f"
+    value = f"{score.value:{digits}}"
+    if metric.group in ("bound", "failure"):
+        return value
+    if score.low is not None and score.high is not None:
         interval = f"[{score.low:{digits}}, {score.high:{digits}}]"
-    return " ".join(filter(None, (f"{score.value:{digits}}", interval, noise_text(score))))
+    else:
+        interval = "(no interval)" if score.interval_reason else ""
+    return " ".join(text for text in (value, interval, noise_text(score)) if text)
 
 
 def _rank(by_metric: Mapping[str, Score], place: int) -> str:
@@ -108,12 +109,11 @@ def _rank(by_metric: Mapping[str, Score], place: int) -> str:
     if _is_faulty(by_metric):
         return ""
     for score in by_metric.values():
-        if score.rank_low is not None and score.rank_high is not None:
-            return (
-                str(score.rank_low)
-                if score.rank_low == score.rank_high
-                else f"{score.rank_low}–{score.rank_high}"
-            )
+        if score.rank_low is None or score.rank_high is None:
+            continue
+        if score.rank_low == score.rank_high:
+            return str(score.rank_low)
+        return f"{score.rank_low}–{score.rank_high}"
     return str(place)
 
 
@@ -136,6 +136,10 @@ def markdown_table(columns: Sequence[str], rows: Iterable[Sequence[str]], right:
     return "\n".join([f"| {' | '.join(columns)} |", f"|{rule}", *lines])
 
 
+class Escaped(str):
+    """Text that `escape` leaves as it is."""
+
+
 def escape(text: str) -> str:
     """Return text for a Markdown table: without control characters, line feeds and markup."""
-    return visible(text).translate(_ESCAPED)
+    return text if isinstance(text, Escaped) else visible(text).translate(_ESCAPED)

@@ -112,26 +112,28 @@ def change_measures(values: VerdictValues, metric: str, names: Iterable[str]) ->
     Only histories that begin with a probe that `opens` are measured. A question has a value if all its probes have one.
     Forgetting is that of the last checkpoint.
     """
-    histories: dict[str, list[int]] = {}
-    for at, probe in enumerate(values.probes):
+    probes = values.probes
+    positions_by_question: dict[str, list[int]] = {}
+    for position, probe in enumerate(probes):
         if probe.question_id is not None:
-            histories.setdefault(probe.question_id, []).append(at)
-    steps = {probe.checkpoint for probe in values.probes if probe.question_id is not None}
-    order = [
-        sorted(history, key=lambda at: values.probes[at].checkpoint)
-        for history in histories.values()
-        if len(history) == len(steps) and any(values.probes[at].opens for at in history)
+            positions_by_question.setdefault(probe.question_id, []).append(position)
+    checkpoints = {probe.checkpoint for probe in probes if probe.question_id is not None}
+    histories = [
+        sorted(positions, key=lambda position: probes[position].checkpoint)
+        for positions in positions_by_question.values()
+        if len(positions) == len(checkpoints) and any(probes[position].opens for position in positions)
     ]
     array = values.values.get(metric)
-    if array is None or not order or len(steps) < 2:
+    if array is None or not histories or len(checkpoints) < 2:
         return
-    answers = array[:, np.array(order)]
-    complete = np.asarray(np.isfinite(answers).all(axis=2))
-    episodes = [values.probes[history[0]].episode_id for history in order]
+    answers = array[:, np.array(histories)]  # shape: assistants, questions, checkpoints
+    is_complete = np.asarray(np.isfinite(answers).all(axis=2))
+    episodes = [probes[history[0]].episode_id for history in histories]
+    everything = {"all": np.ones(len(histories), dtype=np.bool_)}
     for name in names:
-        items = np.full(complete.shape, np.nan)
-        for row, (known, graded) in enumerate(zip(complete, answers, strict=True)):
-            if known.any():
-                marks = mark_answers(graded[known])
-                items[row, known] = marks.forgotten[:, -1] if name == "forgetting" else marks.always
-        yield MeanMeasure(name, STANDARD, episodes, items, {"all": np.ones(len(order), dtype=np.bool_)})
+        items = np.full(is_complete.shape, np.nan)
+        for assistant, complete in enumerate(is_complete):
+            if complete.any():
+                marks = mark_answers(answers[assistant, complete])
+                items[assistant, complete] = marks.forgotten[:, -1] if name == "forgetting" else marks.always
+        yield MeanMeasure(name, STANDARD, episodes, items, everything)

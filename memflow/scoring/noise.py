@@ -7,7 +7,7 @@ metrics/variance.py has the statistics.
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from statistics import fmean
+from statistics import fmean, stdev
 from typing import NamedTuple
 
 from memflow.metrics.chi_square import Deviation, pooled_deviation
@@ -28,14 +28,14 @@ def with_noise(scores: Iterable[Score], repeated: Iterable[Score]) -> list[Score
     """
     values: dict[Key, dict[str, list[float | None]]] = {}
     for score in repeated:
-        plain, kind, _ = repeat_in(score.assistant)
-        values.setdefault(_key(score, plain), {}).setdefault(kind, []).append(score.value)
+        assistant, kind, _ = repeat_in(score.assistant)
+        values.setdefault(_key(score, assistant), {}).setdefault(kind, []).append(score.value)
     scores = list(scores)
     samples = [_sample(score, values.get(_key(score, score.assistant), {})) for score in scores]
     groups: dict[tuple[str, ...], list[Sequence[float]]] = {}
     for score, sample in zip(scores, samples, strict=True):
         groups.setdefault((*_group(score), sample.kind), []).append(sample.values)
-    pooled = {group: pooled_deviation(members) for group, members in groups.items()}
+    pooled = {group: pooled_deviation(values_of_group) for group, values_of_group in groups.items()}
     return [
         _with_noise(score, sample, pooled[(*_group(score), sample.kind)])
         for score, sample in zip(scores, samples, strict=True)
@@ -64,6 +64,7 @@ def _with_noise(score: Score, sample: _Sample, noise: Deviation | None) -> Score
         repeats=len(sample.values),
         repeats_of=sample.kind,
         repeat_mean=fmean(sample.values),
+        repeat_deviation=stdev(sample.values),
         noise=noise.value,
         noise_low=noise.low,
         noise_high=noise.high,
@@ -82,16 +83,18 @@ def with_difference_noise(comparisons: Iterable[Comparison], scores: Iterable[Sc
 
 
 def _with_difference_noise(row: Comparison, noisy: Mapping[Key, Score]) -> Comparison:
+    """Return a comparison with the noise of its difference: the root of the summed variances of both scores."""
     a, b = (noisy.get((row.domain, row.metric, row.variant, row.slice, name)) for name in (row.a, row.b))
     if a is None or b is None or a.repeats_of != b.repeats_of or row.difference is None:
         return row
-    noise, low, high = (
-        math.hypot(getattr(a, name) or 0.0, getattr(b, name) or 0.0)
-        for name in ("noise", "noise_low", "noise_high")
-    )
+    noise = math.hypot(a.noise or 0.0, b.noise or 0.0)
     limit = student_t(a.noise_degrees or 1) * noise
     return replace(
-        row, noise=noise, noise_low=low, noise_high=high, within_noise=abs(row.difference) <= limit
+        row,
+        noise=noise,
+        noise_low=math.hypot(a.noise_low or 0.0, b.noise_low or 0.0),
+        noise_high=math.hypot(a.noise_high or 0.0, b.noise_high or 0.0),
+        within_noise=abs(row.difference) <= limit,
     )
 
 

@@ -42,11 +42,12 @@ def ranked_assistants(scores: Sequence[Score]) -> list[tuple[str, dict[str, Scor
     for score in scores:
         by_assistant.setdefault(score.assistant, {})[score.metric] = score
     metrics = dict.fromkeys(score.metric for score in scores)
-    ranking = next((name for name in metrics if find_metric(name).direction != "neither"), None)
+    ranking_metric = next((name for name in metrics if find_metric(name).direction != "neither"), "")
 
     def rank(item: tuple[str, dict[str, Score]]) -> tuple[float, str]:
-        score = item[1].get(ranking or "")
-        return sort_key(ranking or "", None if score is None else score.value), item[0]
+        assistant, scores_of_assistant = item
+        score = scores_of_assistant.get(ranking_metric)
+        return sort_key(ranking_metric, None if score is None else score.value), assistant
 
     return sorted(by_assistant.items(), key=rank)
 

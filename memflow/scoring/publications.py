@@ -16,7 +16,7 @@ SCORE_FIELDS = tuple(field.name for field in fields(Score))
 
 @dataclass(frozen=True)
 class ScoreInputs:
-    """What the scores of an assistant in a domain are computed from: content hashes, and the judges.
+    """What the scores of an assistant in a domain are computed from: content hashes, the judges, and the simulator.
 
     `judges` are the names of the judges that judged the stored verdicts and claims.
     """
@@ -24,6 +24,7 @@ class ScoreInputs:
     hashes: Sequence[str]
     judges: Sequence[str] = ()
     judged_metrics: frozenset[str] = frozenset()
+    simulator: str | None = None
 
     def judge_of(self, score: Score) -> str | None:
         """Return the names of the judges behind a score; None if no judge decided it."""
@@ -62,7 +63,7 @@ def rows_to_add(
 
     `inputs` has the inputs by domain and assistant.
     """
-    former = current_scores(history)
+    published = current_scores(history)
     number = max((row.publication for row in history), default=0) + 1
     rows = []
     for score in scores:
@@ -74,11 +75,13 @@ def rows_to_add(
             run=publication.run,
             inputs=list(assistant_inputs.hashes),
             judge=assistant_inputs.judge_of(score),
+            simulator_model=assistant_inputs.simulator,
         )
-        last = former.pop(key_of(score), None)
-        if last is None or _differs(row, last):
+        published_row = published.pop(key_of(score), None)
+        if published_row is None or _differs(row, published_row):
             rows.append(row)
-    return rows + [_removed(row, number, publication) for row in former.values()]
+    # What is left in `published` has no score any more.
+    return rows + [_removed(row, number, publication) for row in published.values()]
 
 
 def _differs(row: PublishedScore, last: PublishedScore) -> bool:

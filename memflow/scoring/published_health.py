@@ -71,13 +71,13 @@ def with_pair_health(rows: Iterable[Comparison], health: Mapping[str, AssistantH
 
 
 def _with_pair_health(row: Comparison, health: Mapping[str, AssistantHealth]) -> Comparison:
-    pair = {name: health[name] for name in (row.a, row.b) if name in health}
+    """Return a comparison with the health of both assistants, and a reason if one of them is faulty."""
+    states = {name: health[name].state for name in (row.a, row.b) if name in health}
     faults = [
-        f"{name} is {NOT_MEASURED}: {health.statement}" for name, health in pair.items() if health.is_faulty
+        f"{name} is {NOT_MEASURED}: {health[name].statement}" for name in states if health[name].is_faulty
     ]
-    states = {name: health.state for name, health in pair.items()}
-    stated = replace(row, health_a=states.get(row.a), health_b=states.get(row.b))
-    return replace(stated, reason="; ".join(faults)) if faults else stated
+    row = replace(row, health_a=states.get(row.a), health_b=states.get(row.b))
+    return replace(row, reason="; ".join(faults)) if faults else row
 
 
 @dataclass(frozen=True, slots=True)

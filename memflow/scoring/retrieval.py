@@ -49,15 +49,16 @@ class ProbeEntries:
 
         An entry that is longer than the rest of the tokens is passed over.
         """
-        k, left = self.k, self.tokens
-        chosen: list[str] = []
-        for name in ranking:
-            if len(chosen) == k:
+        remaining_tokens = self.tokens
+        entries: list[str] = []
+        for entry_id in ranking:
+            if len(entries) == self.k:
                 break
-            if (size := estimate(self.items[name].text)) <= left:
-                chosen.append(name)
-                left -= size
-        return chosen
+            tokens = estimate(self.items[entry_id].text)
+            if tokens <= remaining_tokens:
+                entries.append(entry_id)
+                remaining_tokens -= tokens
+        return entries
 
     def messages(self, names: Iterable[str]) -> frozenset[str]:
         """Return the evidence messages that entries came from."""
@@ -81,15 +82,12 @@ class ProbeEntries:
 
 def retrieval_rows(probe: ProbeEntries, rankings: Mapping[str, Sequence[str]]) -> list[ProbeRetrieval]:
     """Return the rows of a probe: of the memory itself, of each ranking by mode, and of random orders."""
-    draws = [probe.messages(probe.within(order)) for order in _random_orders(probe)]
-    return [
-        _row(probe, OWN, [probe.messages(probe.recalled)], probe.ranks(probe.recalled)),
-        *(
-            _row(probe, mode, [probe.messages(probe.within(ranking))], probe.ranks(ranking))
-            for mode, ranking in rankings.items()
-        ),
-        _row(probe, RANDOM, draws, []),
-    ]
+    rows = [_row(probe, OWN, [probe.messages(probe.recalled)], probe.ranks(probe.recalled))]
+    for mode, ranking in rankings.items():
+        rows.append(_row(probe, mode, [probe.messages(probe.within(ranking))], probe.ranks(ranking)))
+    random_recalls = [probe.messages(probe.within(order)) for order in _random_orders(probe)]
+    rows.append(_row(probe, RANDOM, random_recalls, []))
+    return rows
 
 
 def unmeasured_row(attribution: FailureAttribution, reason: str) -> ProbeRetrieval:
@@ -108,7 +106,11 @@ def _row(
     `avoided` is the read failure of the memory minus the mean read failure of the draws.
     """
     own_failure = probe.read_failure(probe.messages(probe.recalled))
-    failures = [failure for messages in recalled if (failure := probe.read_failure(messages)) is not None]
+    failures = [probe.read_failure(messages) for messages in recalled]
+    defined_failures = [failure for failure in failures if failure is not None]
+    avoided = None
+    if own_failure is not None and defined_failures:
+        avoided = own_failure - sum(defined_failures) / len(defined_failures)
     return ProbeRetrieval(
         **_columns(probe.attribution),
         ranking=ranking,
@@ -120,7 +122,7 @@ def _row(
         recalled=sum(map(len, recalled)) / len(recalled),
         ranks=ranks,
         read=own_failure,
-        avoided=own_failure - sum(failures) / len(failures) if own_failure is not None and failures else None,
+        avoided=avoided,
     )
 
 

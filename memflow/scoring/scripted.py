@@ -23,14 +23,13 @@ def with_scripted_column(
     Evidence metrics depend on recall alone, so a scripted answer does not label them. `judged_metrics` depend on the
     judge, too.
     """
-    recall = meta.get(SCRIPTED_RECALL, meta.get("scripted")) == "yes"
-    judge = meta.get(SCRIPTED_JUDGE) == "yes"
+    is_recall_scripted = meta.get(SCRIPTED_RECALL, meta.get("scripted")) == "yes"
+    is_judge_scripted = meta.get(SCRIPTED_JUDGE) == "yes"
 
-    def labeled(score: Score) -> Score:
+    def is_scripted(score: Score) -> bool:
         if find_metric(score.metric).group == "evidence":
-            scripted = recall
-        else:
-            scripted = score.scripted or (judge and score.metric.partition("[")[0] in judged_metrics)
-        return score if scripted == score.scripted else replace(score, scripted=scripted)
+            return is_recall_scripted
+        is_judged = score.metric.partition("[")[0] in judged_metrics
+        return score.scripted or (is_judged and is_judge_scripted)
 
-    return [labeled(score) for score in scores]
+    return [replace(score, scripted=is_scripted(score)) for score in scores]

@@ -39,16 +39,16 @@ def first_stages(before: EvaluationRows, after: EvaluationRows) -> dict[str, Sta
     or the simulator. `answers`: that message comes from the assistant, or the reply differs. Messages after a probe
     never concern it. Verdicts are left to `stage_of`, because they differ by metric.
     """
-    old, new = ({probe.probe_id: probe for probe in rows.probes} for rows in (before, after))
-    replies = [{reply.probe_id: reply for reply in rows.replies} for rows in (before, after)]
+    old_probes, new_probes = ({probe.probe_id: probe for probe in rows.probes} for rows in (before, after))
+    old_replies, new_replies = ({reply.probe_id: reply for reply in rows.replies} for rows in (before, after))
     histories = _Histories(before, after)
     stages: dict[str, Stage] = {}
-    for probe_id in old.keys() | new.keys():
-        if old.get(probe_id) != new.get(probe_id):
+    for probe_id in old_probes.keys() | new_probes.keys():
+        if old_probes.get(probe_id) != new_probes.get(probe_id):
             stages[probe_id] = "users"
-        elif (stage := histories.stage_before(new[probe_id])) is not None:
+        elif (stage := histories.stage_before(new_probes[probe_id])) is not None:
             stages[probe_id] = stage
-        elif _answer_of(replies[0].get(probe_id)) != _answer_of(replies[1].get(probe_id)):
+        elif _answer_of(old_replies.get(probe_id)) != _answer_of(new_replies.get(probe_id)):
             stages[probe_id] = "answers"
     return stages
 
@@ -62,16 +62,15 @@ def stages_of_metric(
     of several replies (such as failure rates by state probes): there it is the first stage that differs in the episode.
     """
     stages = dict(first)
-    joint = find_metric(metric).group == JOINT
-    by_episode: dict[str, Stage] = {}
-    for probe, stage in first.items() if joint else ():
-        episode = episodes.get(probe, "")
-        by_episode[episode] = min(stage, by_episode.get(episode, stage), key=STAGES.index)
+    earliest_of_episode: dict[str, Stage] = {}
+    if find_metric(metric).group == JOINT:
+        for probe, stage in first.items():
+            episode = episodes.get(probe, "")
+            earliest = earliest_of_episode.get(episode, stage)
+            earliest_of_episode[episode] = min(stage, earliest, key=STAGES.index)
     for probe in changed:
-        if joint and (earliest := by_episode.get(episodes.get(probe, ""))) is not None:
-            stages[probe] = min(earliest, stages.get(probe, earliest), key=STAGES.index)
-        else:
-            stages.setdefault(probe, "judging")
+        default = earliest_of_episode.get(episodes.get(probe, ""), "judging")
+        stages[probe] = min(default, stages.get(probe, default), key=STAGES.index)
     return stages
 
 
@@ -129,12 +128,12 @@ def _first_difference(
     before: Sequence[TranscriptMessage], after: Sequence[TranscriptMessage]
 ) -> _Difference | None:
     """Return the first message that differs; None if all messages are equal."""
-    for position, pair in enumerate(zip_longest(before, after)):
-        first, other = pair
-        if first is None or other is None or _content(first) != _content(other):
-            rows = [message for message in pair if message is not None]
-            stage: Stage = "answers" if rows[-1].origin == "assistant" else "users"
-            return _Difference(position, min(message.checkpoint for message in rows), stage)
+    for position, (old, new) in enumerate(zip_longest(before, after)):
+        if old is not None and new is not None and _content(old) == _content(new):
+            continue
+        messages = [message for message in (old, new) if message is not None]
+        stage: Stage = "answers" if messages[-1].origin == "assistant" else "users"
+        return _Difference(position, min(message.checkpoint for message in messages), stage)
     return None
 
 

@@ -142,28 +142,26 @@ def parse_verdicts(text: str, name: str) -> VerdictFile:
 
 def with_file(values: VerdictValues, file: VerdictFile, label: str, variant: str) -> VerdictValues:
     """Return the values with those of a file as a further assistant, the last one, which has no oracle."""
-    places = {probe.probe_id: at for at, probe in enumerate(values.probes)}
-    rows: dict[str, np.ndarray] = {}
+    positions = {probe.probe_id: position for position, probe in enumerate(values.probes)}
+    no_values = np.full(len(positions), np.nan)
+    file_values: dict[str, np.ndarray] = {}
     for line in file.lines:
-        if line.variant == variant and line.value is not None and line.probe_id in places:
-            row = rows.setdefault(line.metric, np.full(len(places), np.nan))
-            row[places[line.probe_id]] = line.value
-    missing = np.full(len(places), np.nan)
-    former = {metric: values.values.get(metric) for metric in (*values.values, *rows)}
+        if line.variant == variant and line.value is not None and line.probe_id in positions:
+            row = file_values.setdefault(line.metric, no_values.copy())
+            row[positions[line.probe_id]] = line.value
+
+    def with_row(metric: str) -> np.ndarray:
+        others = values.values.get(metric)
+        if others is None:
+            others = np.tile(no_values, (len(values.assistants), 1))
+        return np.vstack([others, file_values.get(metric, no_values)])
+
     return replace(
         values,
         assistants=[*values.assistants, label],
         models=[*values.models, file.header.model],
         oracles=[*values.oracles, None],
-        values={
-            metric: np.vstack(
-                [
-                    np.tile(missing, (len(values.assistants), 1)) if array is None else array,
-                    rows.get(metric, missing),
-                ]
-            )
-            for metric, array in former.items()
-        },
+        values={metric: with_row(metric) for metric in dict.fromkeys((*values.values, *file_values))},
     )
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from factories import score
 
 from memflow.chat.scripted import LABEL
-from memflow.labels import HASHED, HASHED_CAVEAT, JUDGED, caveat_of, interval_notes, meta_label, score_label
+from memflow.labels import HASHED, HASHED_CAVEAT, JUDGED, caveat_of, meta_label, score_label, score_notes
 
 REAL = score(assistant="a", metric="accuracy", embedder="bge-m3", scripted=False)
 HASHING = replace(REAL, embedder="hashing-256")
@@ -55,8 +55,16 @@ def test_interval_notes_state_units_and_reasons_once() -> None:
         score(metric="accuracy", assistant=name, interval_reason="2 episodes", interval_units="cases")
         for name in ("a", "b")
     ]
-    assert interval_notes(rows) == [
+    assert score_notes(rows) == [
         "95 % intervals are over episodes, but of accuracy over cases.",
         "No interval: accuracy (2 episodes).",
     ]
-    assert interval_notes([score(metric="accuracy", interval_units="episodes")]) == []
+    assert score_notes([score(metric="accuracy", interval_units="episodes")]) == []
+
+
+def test_score_notes_state_why_a_value_is_missing_unless_the_memory_is_faulty() -> None:
+    missing = [
+        score(metric="accuracy", assistant="a", value=None, reason="no verdict"),
+        score(metric="accuracy", assistant="b", value=None, reason="not measured", health="faulty"),
+    ]
+    assert score_notes(missing) == ["No value: accuracy (no verdict)."]

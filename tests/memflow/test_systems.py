@@ -109,7 +109,8 @@ async def _restored(name: str, demo: str, bench: Benchmark, made: Generated) -> 
 )
 def test_recalled_entries_name_their_source_messages(name: str) -> None:
     """Every recalled entry of a demo has sources, and all sources were played."""
-    bench, made = users("amemgym_demo")
+    # Vanilla recalls a corpus only, which AMemGym has none of.
+    bench, made = users("memorybench_demo" if name == "vanilla" else "amemgym_demo")
     probes = [probe for probe in made.probes if probe.split == "test"]
     lived = asyncio.run(live(bench, made, probes, name))
     said = {line.message.message_id for played in lived.played for line in played.lines}

@@ -45,10 +45,11 @@ def find_splits(
     sides = [pair for name, values in properties.items() for pair in _splits(name, values)]
     if not sides:
         return []
-    keep = np.linspace(0, len(failed) - 1, min(ROWS, len(failed))).astype(int)
-    groups = np.unique(np.asarray(episodes)[keep], return_inverse=True)[1]
-    masks = np.array([mask for _, _, mask in sides])[:, keep].astype(np.float64)
-    statistics, varies, adjusted = _max_t(failed[keep].astype(np.float64), masks, groups)
+    # At most ROWS evenly spaced rows are tested.
+    sampled = np.linspace(0, len(failed) - 1, min(ROWS, len(failed))).astype(int)
+    groups = np.unique(np.asarray(episodes)[sampled], return_inverse=True)[1]
+    masks = np.array([mask for _, _, mask in sides])[:, sampled].astype(np.float64)
+    statistics, varies, adjusted = _max_t(failed[sampled].astype(np.float64), masks, groups)
     splits = []
     for index, (label, other_label, mask) in enumerate(sides):
         p = float(adjusted[index]) if varies[index] else None
@@ -61,20 +62,20 @@ def _splits(name: str, values: Sequence[Any]) -> Iterator[tuple[str, str, Flags]
     """Yield both labels and the mask of each split of a property: at thresholds of a number, or by value."""
     if "{}" in name:
         numbers = np.array([-1 if value is None else value for value in values])
-        distinct = np.unique(numbers)
-        if len(distinct) > CUTS + 1:
-            distinct = np.unique(np.quantile(numbers, np.linspace(0, 1, CUTS + 2)[1:-1]).astype(int))
-        else:
-            distinct = distinct[:-1]
-        for cut in distinct:
-            mask = numbers > cut
+        thresholds = np.unique(numbers)[:-1]
+        if len(thresholds) > CUTS:
+            thresholds = np.unique(np.quantile(numbers, np.linspace(0, 1, CUTS + 2)[1:-1]).astype(int))
+        for threshold in thresholds:
+            mask = numbers > threshold
             if SMALLEST <= mask.sum() <= len(mask) - SMALLEST:
-                yield name.format(f"more than {cut}"), name.format(f"at most {cut}"), mask
+                yield name.format(f"more than {threshold}"), name.format(f"at most {threshold}"), mask
         return
-    categories = sorted({*values})
+    categories = sorted(set(values))
     if len(categories) == 2 and True in categories:
-        categories = [True]
-    for category in categories if len(categories) > 1 or categories == [True] else []:
+        categories = [True]  # a flag has one split, not one for True and one for False
+    elif len(categories) == 1 and categories != [True]:
+        return
+    for category in categories:
         mask = np.array([value == category for value in values])
         if SMALLEST <= mask.sum() <= len(mask) - SMALLEST:
             if category is True:

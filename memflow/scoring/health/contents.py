@@ -15,9 +15,9 @@ from memflow.scoring.health.states import (
     share_measurement,
 )
 
-CUT = 0.02
+SUSPECT_CUT_SHARE = 0.02
 """Share of cut messages. A memory that stores messages cuts none, and one that stores chunks has the rest elsewhere."""
-VERBATIM = 0.5
+MIN_VERBATIM_SHARE = 0.5
 """Share of stored messages whose text must be in their entries before a loss of it can be seen."""
 ALTERED, ALTERED_AT_LEAST = 0.95, 10
 """A loss of digits or letters is systematic: nearly every text that has them lacks them. A few may be coincidence."""
@@ -39,15 +39,13 @@ def cut_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> M
         message for message in messages if message.losses and not message.losses.isdisjoint(("end", "start"))
     ]
     ids = [message.message_id for message in cut]
-    longest = max((m.text.characters for m in messages if not m.losses), default=0)
+    longest_whole = max((message.text.characters for message in messages if not message.losses), default=0)
     statement = f"{len(cut)} of {len(messages)} stored texts lack the end or the start of their message"
     if cut:
         shortest = min(message.text.characters for message in cut)
-        statement += (
-            f": cut are messages of {shortest} characters or more, and whole ones have at most {longest}"
-        )
+        statement += f": cut are messages of {shortest} characters or more, and whole ones have at most {longest_whole}"
     return share_measurement(
-        "cut_texts", ids, len(messages), statement, suspect=CUT, at_least=MIN_OBSERVATIONS
+        "cut_texts", ids, len(messages), statement, suspect=SUSPECT_CUT_SHARE, at_least=MIN_OBSERVATIONS
     )
 
 
@@ -56,16 +54,21 @@ def altered_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     messages, reason = _verbatim_messages(episodes, memory)
     if reason:
         return not_measurable("altered_texts", reason, len(messages))
-    worst: tuple[float, str, list[str], int] = (0.0, "", [], len(messages))
-    for loss, part in LOSSES.items():
+    # Report the kind of loss that has altered the largest share of the messages in which it is possible.
+    share, part, altered_ids, total = 0.0, "parts", list[str](), len(messages)
+    for loss, part_of_loss in LOSSES.items():
         possible = [message for message in messages if loss in message.at_risk]
         altered = [message.message_id for message in possible if loss in (message.losses or ())]
-        if len(altered) >= ALTERED_AT_LEAST and len(altered) / len(possible) > worst[0]:
-            worst = len(altered) / len(possible), part, altered, len(possible)
-    share, part, altered, total = worst
+        if len(altered) >= ALTERED_AT_LEAST and len(altered) / len(possible) > share:
+            share, part, altered_ids, total = (
+                len(altered) / len(possible),
+                part_of_loss,
+                altered,
+                len(possible),
+            )
     state = SUSPECT if share >= ALTERED else OK
-    statement = f"{len(altered)} of {total} stored texts lack {part or 'parts'} of their message"
-    return Measurement("altered_texts", state, statement, share, total, altered)
+    statement = f"{len(altered_ids)} of {total} stored texts lack {part} of their message"
+    return Measurement("altered_texts", state, statement, share, total, altered_ids)
 
 
 def foreign_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -147,7 +150,7 @@ def reused_ids(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> 
                 sources[episode.episode_id, entry.item_id].add(entry.sources)
     if not sources:
         return not_measurable(measure, "no entry has an id of its own and a source")
-    reused = [item for (_, item), of_item in sources.items() if len(of_item) > 1]
+    reused = [item for (_, item), sources_of_item in sources.items() if len(sources_of_item) > 1]
     statement = f"{len(reused)} of {len(sources)} item ids were used for items of different messages"
     return share_measurement(measure, reused, len(sources), statement, suspect=0.05, at_least=3)
 
@@ -160,7 +163,7 @@ def _verbatim_messages(
     texts = [message for message in stored if message.losses is not None]
     if memory.design.merges:
         return texts, "the memory writes texts of its own by design"
-    if len(texts) < max(MIN_OBSERVATIONS, VERBATIM * len(stored)):
+    if len(texts) < max(MIN_OBSERVATIONS, MIN_VERBATIM_SHARE * len(stored)):
         return texts, f"only {len(texts)} of {len(stored)} stored messages have their text in an entry"
     return texts, ""
 

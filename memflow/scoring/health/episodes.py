@@ -70,14 +70,8 @@ def observe(
     """Return the observation of one episode. `queries` returns the search query of a probe."""
     messages = [line for line in lines if line.reason is None]
     items = [item for item in past.items if item.kind not in system.memory.bookkeeping_kinds]
-    server = next(
-        (
-            capabilities
-            for item in past.items
-            if (capabilities := declared_capabilities(item.kind, item.meta)) is not None
-        ),
-        None,
-    )
+    declarations = (declared_capabilities(item.kind, item.meta) for item in past.items)
+    server = next((capabilities for capabilities in declarations if capabilities is not None), None)
     origins = _origins(messages, items)
     by_message: dict[str, list[Item]] = defaultdict(list)
     for item in items:
@@ -118,8 +112,10 @@ def _origins(messages: Sequence[TranscriptMessage], items: Sequence[Item]) -> di
             earlier = [line for line in matches or prefix_matches if line.sequence < item.since]
             # Equal messages have an entry each, in their order.
             unused = [line for line in earlier if line.message_id not in used]
-            origin = (unused[:1] or earlier or matches)[-1:]
-            origins[item.entry_id] = tuple(line.message_id for line in origin)
+            if unused:
+                origins[item.entry_id] = (unused[0].message_id,)
+            elif candidates := earlier or matches:
+                origins[item.entry_id] = (candidates[-1].message_id,)
             used.update(origins[item.entry_id])
     return origins
 
@@ -158,11 +154,14 @@ def _messages(
     global_kinds: frozenset[str],
 ) -> list[GivenMessage]:
     """Return the messages of an episode, each with what the entries from it lack."""
-    failed = {source for item in all_items if item.kind == FAILURE for source in item.sources}
+    failed: set[str] = set()
     for item in all_items:
-        if item.kind == WRITE and item.meta.get("failed"):
-            failed |= {message["id"] for message in item.meta["messages"]}
+        if item.kind == FAILURE:
+            failed.update(item.sources)
+        elif item.kind == WRITE and item.meta.get("failed"):
+            failed.update(message["id"] for message in item.meta["messages"])
     end = messages[-1].sequence + 1 if messages else 0
+    taken_back = _moments_of_requests(messages)
     stored_ids = {
         message for message, items in by_message.items() for item in items if item.kind not in global_kinds
     }
@@ -182,13 +181,20 @@ def _messages(
                 repeats=earlier is not None and earlier.repeats(line.text),
                 stored=bool(stored_items),
                 failed=line.message_id in failed and not stored_items,
-                live_at_end=any(item.alive(end) for item in stored_items),
+                live_at_end=any(item.alive(end) or item.until in taken_back for item in stored_items),
                 losses=losses(line.text, [item.text for item in stored_items]) if stored_items else None,
                 at_risk=at_risk(line.text),
                 seconds=None if line.own_s is None else line.own_s + (line.models_s or 0.0),
             )
         )
     return observations
+
+
+def _moments_of_requests(messages: Sequence[TranscriptMessage]) -> set[int]:
+    """Return the sequence numbers at which entries were ended on a request to forget: those of its event."""
+    obeyed = [line for line in messages if line.ended_entries is not None]
+    ends = {line.event: line.sequence + 1 for line in messages} if obeyed else {}
+    return {moment for line in obeyed for moment in range(line.sequence + 1, ends[line.event] + 1)}
 
 
 def _reads(
@@ -217,13 +223,11 @@ def _reads(
         if sequence not in live:
             live[sequence] = Counter(item.kind for item in items if item.alive(sequence))
         query = queries(probe)
-        returned = Counter(_kind(name, by_id) for name in reply.recalled)
-        searched = [
-            by_id[name]
-            for name in reply.recalled
-            if name in by_id and returned[by_id[name].kind] < live[sequence][by_id[name].kind]
-        ]
-        evidence = [
+        returned = Counter(_kind(entry_id, by_id) for entry_id in reply.recalled)
+        recalled_items = [by_id[entry_id] for entry_id in reply.recalled if entry_id in by_id]
+        # A kind of which all live entries are returned was not searched, so its order says nothing.
+        searched = [item for item in recalled_items if returned[item.kind] < live[sequence][item.kind]]
+        evidence_sequences = [
             sequences[message] for message in probe.evidence if sequences.get(message, sequence) < sequence
         ]
         observations.append(
@@ -248,7 +252,7 @@ def _reads(
                 slope=_slope(query, searched, words),
                 attribution=attributions.get(probe.probe_id),
                 evidence=tuple(probe.evidence),
-                lag=sequence - 1 - max(evidence) if evidence else None,
+                lag=sequence - 1 - max(evidence_sequences) if evidence_sequences else None,
                 seconds=None if reply.own_s is None else reply.own_s + (reply.models_s or 0.0),
             )
         )

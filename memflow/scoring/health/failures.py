@@ -13,17 +13,17 @@ import numpy as np
 
 from memflow.scoring.health.concentration import LEVEL, Flags, Split, find_splits
 from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
-from memflow.scoring.health.reads import OTHER_SEARCH, SIDE, Search
+from memflow.scoring.health.reads import MIN_BM25_SHARE, MIN_READS, Search
 from memflow.scoring.health.states import FAULTY, OK, SUSPECT, Measurement, State, not_measurable
 from memflow.scoring.health.writes import unknown_contents
 
-FAILS = 0.95
+FAILING_SHARE = 0.95
 """Share of a side that must fail. A hard side of a healthy search fails at most .92 on published conversations."""
-SUCCEEDS = 0.5
+SUCCEEDING_SHARE = 0.5
 """Share of the other side that must succeed before a split that no permutation can test counts."""
-BOTH = 5
+MIN_OF_BOTH = 5
 """Failures and successes that a split needs."""
-SEARCHED = 200
+MAX_SEARCHED = 200
 """Reads of a side that are compared with BM25 at most."""
 
 
@@ -55,7 +55,7 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
     split = _alarming_split(splits, lost)
     state: State = OK
     if split is not None and not memory.design.merges and not _is_by_design(split, memory):
-        state = SUSPECT if (~lost[~split.side]).mean() >= SUCCEEDS else OK
+        state = SUSPECT if (~lost[~split.side]).mean() >= SUCCEEDING_SHARE else OK
     split = split or next(iter(splits), None)
     if split is None:
         return not_measurable(measure, "no property of the messages varies enough", len(rows))
@@ -79,9 +79,9 @@ def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, s
         and _has_evidence(episode, read)
     ]
     missed = np.array([not (read.attribution and read.attribution.recalled) for read in reads], dtype=bool)
-    if len(reads) < SIDE:
+    if len(reads) < MIN_READS:
         return not_measurable(measure, f"stored evidence is known for only {len(reads)} reads", len(reads))
-    if missed.mean() >= FAILS:
+    if missed.mean() >= FAILING_SHARE:
         everything = Split("of every kind", "", np.ones(len(reads), dtype=bool))
         return _compare_with_bm25(measure, everything, reads, missed, memory, search)
     if reason := _why_untestable(missed, "reads with stored evidence", "recalled"):
@@ -145,10 +145,10 @@ def _compare_with_bm25(
         return measurement
     counts = [len(read.recalled) for read in side if read.recalled]
     k = round(sum(counts) / len(counts)) if counts else memory.k or 10
-    hits = search(side[:: 1 + len(side) // SEARCHED], max(1, k))
-    if len(hits) < SIDE or sum(hits.values()) < OTHER_SEARCH * len(hits):
+    hits = search(side[:: 1 + len(side) // MAX_SEARCHED], max(1, k))
+    if len(hits) < MIN_READS or sum(hits.values()) < MIN_BM25_SHARE * len(hits):
         return measurement
-    silent = sum(read.empty for read in side) >= FAILS * len(side)
+    silent = sum(read.empty for read in side) >= FAILING_SHARE * len(side)
     statement = (
         f"{measurement.statement}; BM25 over the same entries recalls {sum(hits.values())} of {len(hits)}"
     )
@@ -158,9 +158,9 @@ def _compare_with_bm25(
 def _alarming_split(splits: Sequence[Split], failed: Flags) -> Split | None:
     """Return the split with the largest statistic of which one side fails nearly always."""
     for split in splits:
-        if split.side.sum() < SIDE or failed[split.side].mean() < FAILS:
+        if split.side.sum() < MIN_READS or failed[split.side].mean() < FAILING_SHARE:
             continue
-        if split.p is None and (~failed[~split.side]).mean() >= SUCCEEDS:
+        if split.p is None and (~failed[~split.side]).mean() >= SUCCEEDING_SHARE:
             return split
         if split.p is not None and split.p <= LEVEL:
             return split
@@ -173,18 +173,21 @@ def _is_by_design(split: Split, memory: MemoryTraits) -> bool:
 
 def _why_untestable(failed: Flags, units: str, success: str) -> str:
     """Return why no split can be tested, such as too few rows, failures or successes; "" if one can."""
-    if len(failed) < SIDE:
+    if len(failed) < MIN_READS:
         return f"there are only {len(failed)} {units}"
-    if failed.sum() < BOTH:
+    if failed.sum() < MIN_OF_BOTH:
         return f"{len(failed) - failed.sum()} of {len(failed)} {units} are {success}"
-    if (~failed).sum() < BOTH:
+    if (~failed).sum() < MIN_OF_BOTH:
         return f"only {(~failed).sum()} of {len(failed)} {units} are {success}"
     return ""
 
 
 def _untestable_measurement(measure: str, failed: Flags, reason: str) -> Measurement:
-    """Return the measurement without a split: `ok` with few failures, not measurable with few rows or successes."""
-    if len(failed) < SIDE or failed.sum() >= BOTH:
+    """Return the measurement where no split can be tested.
+
+    The state is `ok` if there are enough rows but few failures, and otherwise not measurable.
+    """
+    if len(failed) < MIN_READS or failed.sum() >= MIN_OF_BOTH:
         return not_measurable(measure, reason, len(failed))
     return Measurement(measure, OK, reason, float(failed.mean()), len(failed))
 

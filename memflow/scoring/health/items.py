@@ -16,15 +16,15 @@ from memflow.scoring.health.states import (
     share_measurement,
 )
 
-ENOUGH = 20
+MIN_READS = 20
 """Reads that a measure of the returned items needs."""
-CAPPED, HEAPED = 0.5, 0.2
+FAULTY_CAP_SHARE, SUSPECT_CAP_SHARE = 0.5, 0.2
 """Share of reads that return the largest number ever returned, below `k`: a search by similarity returns k of more
 entries, and one by words has no heap at its largest number."""
-PLACES = 5
+MIN_CHECKPOINTS = 5
 """Checkpoints with several queries that are needed to say that reads do not depend on the query."""
-SAME = 0.9
-EXPECTED, OF_EXPECTED = 20, 0.02
+CONSTANT_SHARE = 0.9
+MIN_EXPECTED, STALE_SHARE = 20, 0.02
 """Returned new entries that chance would give, and the share of them that a search of current entries exceeds."""
 REVERSED = 0.9
 """Share of reads whose second half has more words of the query. A chronological order has about half of them."""
@@ -42,22 +42,24 @@ def item_cap(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Me
     if memory.design.max_items is not None:
         requested = min(requested, memory.design.max_items)
     searched = _searched_kinds(episodes)
-    counts = [
-        (
-            sum(read.returned.get(kind, 0) for kind in searched),
-            _available(episode, read, searched),
-            read,
-        )
+    complete_reads = [
+        (episode, read)
         for episode in episodes
         for read in episode.reads
         if not (read.failure or read.empty or read.cut_by_budget)
     ]
-    largest = max((count for count, _, _ in counts), default=0)
-    tested = [(count, read) for count, available, read in counts if available > largest]
+    counts = [sum(read.returned.get(kind, 0) for kind in searched) for _, read in complete_reads]
+    largest = max(counts, default=0)
+    # Only a read that had more live entries than the largest count shows whether there is a cap.
+    tested = [
+        (count, read)
+        for count, (episode, read) in zip(counts, complete_reads, strict=True)
+        if _available(episode, read, searched) > largest
+    ]
     if largest >= requested:
         statement = f"reads return up to {largest} items, and ask for {_limit(memory)}"
         return Measurement(measure, OK, statement, 0.0, len(counts))
-    if len(tested) < ENOUGH:
+    if len(tested) < MIN_READS:
         return not_measurable(
             measure,
             f"only {len(tested)} reads could return more than {largest} items",
@@ -65,8 +67,13 @@ def item_cap(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Me
         )
     frequencies = Counter(count for count, _ in tested)
     capped = [read.probe_id for count, read in tested if count == largest]
-    is_heap = len(capped) >= HEAPED * len(tested) and frequencies[largest] > 5 * frequencies[largest - 1]
-    state = FAULTY if len(capped) >= CAPPED * len(tested) else SUSPECT if is_heap else OK
+    state = OK
+    if len(capped) >= FAULTY_CAP_SHARE * len(tested):
+        state = FAULTY
+    elif (
+        len(capped) >= SUSPECT_CAP_SHARE * len(tested) and frequencies[largest] > 5 * frequencies[largest - 1]
+    ):
+        state = SUSPECT
     statement = (
         f"{len(capped)} of {len(tested)} reads returned exactly {largest} items and none more, although they "
         f"asked for {_limit(memory)} and more entries were live"
@@ -87,7 +94,7 @@ def same_items(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> 
             if has_choice and read.recalled and not read.failure:
                 reads_by_checkpoint[episode.episode_id, read.sequence].append(read)
     comparable = [reads for reads in reads_by_checkpoint.values() if len({read.query for read in reads}) >= 3]
-    if len(comparable) < PLACES and sum(map(len, comparable)) < ENOUGH:
+    if len(comparable) < MIN_CHECKPOINTS and sum(map(len, comparable)) < MIN_READS:
         return not_measurable(
             measure, "too few checkpoints have three queries and a choice of entries", len(comparable)
         )
@@ -95,7 +102,7 @@ def same_items(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> 
         reads[0].probe_id for reads in comparable if len({frozenset(read.recalled) for read in reads}) == 1
     ]
     statement = f"at {len(constant)} of {len(comparable)} checkpoints, every query got the same items"
-    return share_measurement(measure, constant, len(comparable), statement, suspect=SAME)
+    return share_measurement(measure, constant, len(comparable), statement, suspect=CONSTANT_SHARE)
 
 
 def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -104,33 +111,31 @@ def stale_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
     if any(episode.hides_items for episode in episodes):
         return not_measurable(measure, "the memory server does not export its items")
     searched = _searched_kinds(episodes)
-    windows: list[tuple[float, int, list[str], str, State]] = []
+    measurements = []
     new_entries = cache(_live_since)
-    for window, (name, state) in _WINDOWS.items():
+    for window, (window_name, state_of_window) in _WINDOWS.items():
         expected, returned, reads = 0.0, 0, []
         for episode, read, start in window(episodes):
             for kind in searched:
-                total, recalled = read.live.get(kind, 0), read.returned.get(kind, 0)
-                if not (total and recalled):
-                    continue
-                expected += recalled * new_entries(episode, kind, start, read.sequence) / total
-            returned += sum(
-                name in episode.entries and episode.entries[name].since > start for name in read.recalled
-            )
+                live_count, recalled_count = read.live.get(kind, 0), read.returned.get(kind, 0)
+                if live_count and recalled_count:
+                    new_count = new_entries(episode, kind, start, read.sequence)
+                    expected += recalled_count * new_count / live_count  # of a random choice
+            recalled = [episode.entries[name] for name in read.recalled if name in episode.entries]
+            returned += sum(entry.since > start for entry in recalled)
             reads.append(read.probe_id)
-        windows.append((expected, returned, reads, name, state))
-    testable = [counts for counts in windows if counts[0] >= EXPECTED]
-    if not testable:
+        if expected < MIN_EXPECTED:
+            continue
+        statement = f"{len(reads)} reads returned {returned} entries that were written {window_name}"
+        statement += f"; chance gives {expected:.0f}"
+        is_stale = returned <= STALE_SHARE * expected
+        state, affected = (state_of_window, reads) if is_stale else (OK, [])
+        measurements.append(Measurement(measure, state, statement, returned / expected, len(reads), affected))
+    if not measurements:
         return not_measurable(
             measure, "too few reads could return an entry that was new since an earlier one"
         )
-    worst = next((counts for counts in testable if counts[1] <= OF_EXPECTED * counts[0]), None)
-    expected, returned, reads, name, state = worst or testable[0]
-    statement = f"{len(reads)} reads returned {returned} entries that were written {name}; chance gives {expected:.0f}"
-    share = returned / expected
-    if worst is None:
-        return Measurement(measure, OK, statement, share, len(reads))
-    return Measurement(measure, state, statement, share, len(reads), reads)
+    return next((row for row in measurements if row.affected), measurements[0])
 
 
 def reversed_order(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -140,7 +145,7 @@ def reversed_order(episodes: Sequence[EpisodeObservation], memory: MemoryTraits)
     if not memory.ranks or any(not server.ranked for server in servers):
         return not_measurable(measure, "the memory does not order its items by design")
     slopes = [read for episode in episodes for read in episode.reads if read.slope]
-    if len(slopes) < ENOUGH:
+    if len(slopes) < MIN_READS:
         return not_measurable(
             measure,
             f"only {len(slopes)} reads returned items with more and with fewer words of their query",
@@ -156,13 +161,15 @@ def reversed_order(episodes: Sequence[EpisodeObservation], memory: MemoryTraits)
 
 def _searched_kinds(episodes: Sequence[EpisodeObservation]) -> frozenset[str]:
     """Return the kinds of entries among which reads choose: some but not all of them were returned at some read."""
-    return frozenset(
-        kind
-        for episode in episodes
-        for read in episode.reads
-        for kind, count in read.returned.items()
-        if count < read.live.get(kind, 0) or kind not in read.live
-    )
+    kinds: set[str] = set()
+    for episode in episodes:
+        for read in episode.reads:
+            kinds.update(
+                kind
+                for kind, count in read.returned.items()
+                if kind not in read.live or count < read.live[kind]
+            )
+    return frozenset(kinds)
 
 
 def _available(episode: EpisodeObservation, read: ProbeRead, searched: frozenset[str]) -> int:
@@ -195,23 +202,23 @@ def _since_first_read(episodes: Sequence[EpisodeObservation]) -> _Window:
 
 
 def _since_last_read(episodes: Sequence[EpisodeObservation]) -> _Window:
+    """Yield the reads that recalled something, each with the sequence number of the read before it."""
     for episode in episodes:
         moments = sorted({read.sequence for read in episode.reads})
-        before = dict(zip(moments[1:], moments, strict=False))
-        yield from (
-            (episode, read, before[read.sequence])
-            for read in episode.reads
-            if read.sequence in before and read.recalled
-        )
+        previous_moment = dict(zip(moments[1:], moments, strict=False))
+        for read in episode.reads:
+            if read.sequence in previous_moment and read.recalled:
+                yield episode, read, previous_moment[read.sequence]
 
 
 def _in_last_write(episodes: Sequence[EpisodeObservation]) -> _Window:
+    """Yield the reads that recalled something, each with the sequence number before the last write."""
     for episode in episodes:
-        moments = sorted({entry.since for entry in episode.entries.values()})
+        writes = sorted({entry.since for entry in episode.entries.values()})
         for read in episode.reads:
-            past = [moment for moment in moments if moment <= read.sequence]
-            if len(past) > 1 and read.recalled:
-                yield episode, read, past[-1] - 1
+            past_writes = [sequence for sequence in writes if sequence <= read.sequence]
+            if len(past_writes) > 1 and read.recalled:
+                yield episode, read, past_writes[-1] - 1
 
 
 _WINDOWS: dict[Callable[[Sequence[EpisodeObservation]], _Window], tuple[str, State]] = {

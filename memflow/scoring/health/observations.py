@@ -31,6 +31,7 @@ class GivenMessage:
     stored: bool
     failed: bool
     live_at_end: bool
+    """An entry is from it at the end, or was until the user took it back."""
     losses: frozenset[str] | None
     at_risk: frozenset[str]
     seconds: float | None

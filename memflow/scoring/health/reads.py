@@ -18,9 +18,9 @@ from memflow.scoring.health.states import (
 
 SUSPECT_FAILED_SHARE = 0.1
 """Share of failed reads from which on a score lacks too many answers."""
-SIDE = 20
+MIN_READS = 20
 """Reads that must fail before they are compared with another search: statistics of fewer are noise."""
-OTHER_SEARCH = 0.5
+MIN_BM25_SHARE = 0.5
 """Share of these reads for which BM25 over the same entries must recall evidence: then the reads could succeed."""
 
 Search = Callable[[Sequence[ProbeRead], int], Mapping[str, bool]]
@@ -64,10 +64,10 @@ def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, se
         return replace(measurement, statement=f"{statement}; the memory has a threshold by design")
     if len(empty) >= FAULTY_SHARE * len(reads):
         return replace(measurement, state=FAULTY)
-    if len(empty) < SIDE:
+    if len(empty) < MIN_READS:
         return measurement
     hits = search(empty, memory.k or 10)
-    if len(hits) >= SIDE and sum(hits.values()) >= OTHER_SEARCH * len(hits):
+    if len(hits) >= MIN_READS and sum(hits.values()) >= MIN_BM25_SHARE * len(hits):
         bm25 = f"; BM25 finds evidence in the same entries for {sum(hits.values())} of {len(hits)} of them"
         return replace(measurement, state=SUSPECT, statement=statement + bm25)
     return measurement

@@ -20,11 +20,13 @@ class RepeatedTexts:
     def repeats(self, text: str) -> bool:
         """Return whether a text nearly repeats an earlier one, and add it to the texts."""
         words = frozenset(search_words(text))
-        known_words = sorted((len(self._by_word[word]), word) for word in words if word in self._by_word)
-        numbers = {number for _, word in known_words[:RAREST] for number in self._by_word[word][-CANDIDATES:]}
+        words_by_rarity = sorted((len(self._by_word[word]), word) for word in words if word in self._by_word)
+        candidates = {
+            number for _, word in words_by_rarity[:RAREST] for number in self._by_word[word][-CANDIDATES:]
+        }
         is_repeated = any(
             len(words & self._texts[number]) >= SIMILAR * len(words | self._texts[number])
-            for number in numbers
+            for number in candidates
         )
         for word in words:
             self._by_word[word].append(len(self._texts))

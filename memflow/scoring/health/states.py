@@ -103,10 +103,11 @@ def overall_state(rows: Iterable[HealthMeasure]) -> tuple[State, str]:
     """
     rows = list(rows)
     for state in STATES:
-        of_state = [row for row in rows if row.state == state]
-        if of_state and state == OK:
+        statements = [row.statement for row in rows if row.state == state]
+        if not statements:
+            continue
+        if state == OK:
             measured = sum(row.state != NOT_MEASURABLE for row in rows)
             return OK, f"none of {measured} measures shows a fault"
-        if of_state:
-            return state, of_state[0].statement
+        return state, statements[0]
     return NOT_MEASURABLE, "not measurable: there is no measure of this memory"

@@ -67,12 +67,12 @@ def losses(message: str, entry_texts: Sequence[str]) -> frozenset[str] | None:
     if any(message in text for text in entry_texts):
         return frozenset()
     tokens = _TOKEN.findall(message)
-    joined = " ".join(entry_texts)
-    raw = set(_TOKEN.findall(joined))
-    lower = {token.lower() for token in raw}
-    missing = [token.lower() not in lower for token in tokens]
+    stored_text = " ".join(entry_texts)
+    stored_tokens = set(_TOKEN.findall(stored_text))
+    lower_case_tokens = {token.lower() for token in stored_tokens}
+    missing = [token.lower() not in lower_case_tokens for token in tokens]
     if not any(missing):
-        return frozenset(_surface_losses(message, tokens, joined, raw))
+        return frozenset(_surface_losses(message, tokens, stored_text, stored_tokens))
     if cut := _cut_text(message, entry_texts) or _cut(missing):
         return frozenset({cut})
     kinds = {
@@ -80,9 +80,12 @@ def losses(message: str, entry_texts: Sequence[str]) -> frozenset[str] | None:
         "letters": [not token.isascii() and token.isalpha() for token in tokens],
     }
     for kind, is_of_kind in kinds.items():
-        lost_others = [is_lost for is_lost, belongs in zip(missing, is_of_kind, strict=True) if not belongs]
-        lost_of_kind = [is_lost for is_lost, belongs in zip(missing, is_of_kind, strict=True) if belongs]
-        if lost_of_kind and all(lost_of_kind) and sum(lost_others) <= (1 - REST) * len(lost_others):
+        missing_of_kind = [is_lost for is_lost, belongs in zip(missing, is_of_kind, strict=True) if belongs]
+        missing_others = [
+            is_lost for is_lost, belongs in zip(missing, is_of_kind, strict=True) if not belongs
+        ]
+        others_are_stored = sum(missing_others) <= (1 - REST) * len(missing_others)
+        if missing_of_kind and all(missing_of_kind) and others_are_stored:
             return frozenset({kind})
     return None
 
@@ -98,13 +101,18 @@ def at_risk(message: str) -> frozenset[str]:
     return frozenset(kind for kind, possible in kinds.items() if possible)
 
 
-def _surface_losses(message: str, tokens: Sequence[str], joined: str, raw: Iterable[str]) -> list[str]:
+def _surface_losses(
+    message: str, tokens: Sequence[str], stored_text: str, stored_tokens: Iterable[str]
+) -> list[str]:
     """Return the losses of a text of which every word is stored, in some form."""
-    upper = {token for token in tokens if token != token.lower()}
-    changes = ["case"] if upper and upper.isdisjoint(raw) else []
+    changes = []
+    capitalized_tokens = {token for token in tokens if token != token.lower()}
+    if capitalized_tokens and capitalized_tokens.isdisjoint(stored_tokens):
+        changes.append("case")
     marks = _MARKS.intersection(message)
-    bare = "".join(text_variants(line)[-1] for line in joined.splitlines())
-    if marks and marks.isdisjoint(bare):
+    # Without dates and speakers, whose punctuation is not the message's.
+    stored_bodies = "".join(text_variants(line)[-1] for line in stored_text.splitlines())
+    if marks and marks.isdisjoint(stored_bodies):
         changes.append("marks")
     return changes
 
@@ -124,11 +132,15 @@ def _cut_text(message: str, entry_texts: Sequence[str]) -> str:
 
 def _cut(missing: Sequence[bool]) -> str:
     """Return which side of a text is cut: at least two words, of which few occur elsewhere in what is stored."""
-    first, last = missing.index(True), len(missing) - 1 - missing[::-1].index(True)
-    for side, kept, lost in (
-        ("end", missing[:first], missing[first:]),
-        ("start", missing[last + 1 :], missing[: last + 1]),
-    ):
-        if len(kept) >= 2 and len(lost) >= 2 and sum(lost) >= (1 - REST / 2) * len(lost):
-            return side
+
+    def is_cut(stored_part: Sequence[bool], cut_part: Sequence[bool]) -> bool:
+        is_long_enough = len(stored_part) >= 2 and len(cut_part) >= 2
+        return is_long_enough and sum(cut_part) >= (1 - REST / 2) * len(cut_part)
+
+    first_missing = missing.index(True)
+    if is_cut(missing[:first_missing], missing[first_missing:]):
+        return "end"
+    after_last_missing = len(missing) - missing[::-1].index(True)
+    if is_cut(missing[after_last_missing:], missing[:after_last_missing]):
+        return "start"
     return ""

@@ -18,7 +18,7 @@ from memflow.scoring.health.states import (
 
 SUSPECT_FAILED_SHARE = 0.1
 """Share of failed writes that the check `failed_writes_at_most_10_percent` warns of, too."""
-LOST = 0.05
+SUSPECT_LOST_SHARE = 0.05
 """Share of messages that a memory which keeps everything may lose before it is suspect. Healthy ones lose none."""
 SILENT, SILENT_SHARE = 10, 0.1
 """Messages, and share of an episode, that must be missing at its end: less may be a buffer that is not written yet."""
@@ -55,31 +55,36 @@ def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits
     """Measure the episodes from whose end nothing was stored, although earlier messages were."""
     if reason := unknown_contents(episodes):
         return not_measurable("stopped_storing", reason)
-    silent, share = (SILENT_MERGED, SILENT_MERGED_SHARE) if memory.design.merges else (SILENT, SILENT_SHARE)
-    tested, stopped = [], {}
+    merges = memory.design.merges
+    silent, silent_share = (SILENT_MERGED, SILENT_MERGED_SHARE) if merges else (SILENT, SILENT_SHARE)
+    tested = []
+    stopped: dict[str, tuple[int, int, int]] = {}
+    """By episode: the first sequence number from which nothing is stored, the stored messages, and all messages."""
     for episode in episodes:
         expected = _storable_messages(episode, memory)
-        stored_count = _last_stored(episode, expected, merges=memory.design.merges)
-        tail = len(expected) - stored_count
         if len(expected) < silent:
             continue
-        tested.append((episode.episode_id, expected[0].sequence + len(expected)))
-        mostly_stored = (
-            memory.design.merges or sum(m.stored for m in expected[:stored_count]) >= stored_count / 2
-        )
+        start = expected[0].sequence
+        stored_count = _last_stored(episode, expected, merges=merges)
+        unstored_count = len(expected) - stored_count
+        tested.append((episode.episode_id, start + len(expected)))
+        stored_before = sum(message.stored for message in expected[:stored_count])
+        mostly_stored = merges or stored_before >= stored_count / 2
         # The first messages of an episode that continues another one were stored in that one.
-        has_stored = stored_count or (expected[0].sequence > 0 and episode.entries)
-        if has_stored and mostly_stored and tail >= max(silent, share * len(expected)):
-            stopped[episode.episode_id] = (expected[0].sequence + stored_count, stored_count, len(expected))
+        has_stored = stored_count or (start > 0 and episode.entries)
+        if has_stored and mostly_stored and unstored_count >= max(silent, silent_share * len(expected)):
+            stopped[episode.episode_id] = (start + stored_count, stored_count, len(expected))
     if not tested:
         return not_measurable("stopped_storing", f"no episode has {silent} messages")
-    first = min((moment for moment, _, _ in stopped.values()), default=0)
-    comparable = [name for name, end in tested if end >= first + silent]
     if not stopped:
         statement = f"0 of {len(tested)} episodes end unstored"
         return Measurement("stopped_storing", OK, statement, 0.0, len(tested))
-    stored_sum, total = (sum(counts[at] for counts in stopped.values()) for at in (1, 2))
-    later = "" if len({moment for moment, _, _ in stopped.values()}) == 1 else " or a later one"
+    stops = {sequence for sequence, _, _ in stopped.values()}
+    first = min(stops)
+    comparable = [name for name, end in tested if end >= first + silent]
+    stored_sum = sum(stored_count for _, stored_count, _ in stopped.values())
+    total = sum(message_count for _, _, message_count in stopped.values())
+    later = "" if len(stops) == 1 else " or a later one"
     state = FAULTY if len(stopped) >= FAULTY_SHARE * len(comparable) else SUSPECT
     statement = (
         f"in {len(stopped)} of {len(comparable)} long episodes nothing is stored after message {first}{later}: "
@@ -94,27 +99,29 @@ def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     measure = "unstored_role"
     if reason := unknown_contents(episodes) or _merging_reason(memory):
         return not_measurable(measure, reason)
-    by_role: dict[str, list[GivenMessage]] = defaultdict(list)
+    messages_by_role: dict[str, list[GivenMessage]] = defaultdict(list)
     for episode in episodes:
         for message in _storable_messages(episode, memory):
-            by_role[message.role].append(message)
-    if len(by_role) < 2 or min(map(len, by_role.values())) < MIN_OBSERVATIONS:
+            messages_by_role[message.role].append(message)
+    if len(messages_by_role) < 2 or min(map(len, messages_by_role.values())) < MIN_OBSERVATIONS:
         return not_measurable(
             measure, f"fewer than {MIN_OBSERVATIONS} messages of a second role should be stored"
         )
     shares = {
-        role: sum(message.stored for message in of_role) / len(of_role) for role, of_role in by_role.items()
+        role: sum(message.stored for message in messages) / len(messages)
+        for role, messages in messages_by_role.items()
     }
-    best = max(shares, key=lambda role: shares[role])
-    lost = [
-        role for role, share in shares.items() if share <= 1 - FAULTY_SHARE and shares[best] >= FAULTY_SHARE
-    ]
+    lost: list[str] = []
+    if max(shares.values()) >= FAULTY_SHARE:
+        lost = [role for role, share in shares.items() if share <= 1 - FAULTY_SHARE]
     counts = ", ".join(
-        f"{sum(message.stored for message in of_role)} of {len(of_role)} messages of the role {role}"
-        for role, of_role in sorted(by_role.items())
+        f"{sum(message.stored for message in messages)} of {len(messages)} messages of the role {role}"
+        for role, messages in sorted(messages_by_role.items())
     )
-    affected = [message.message_id for role in lost for message in by_role[role] if not message.stored]
-    total = sum(map(len, by_role.values()))
+    affected = [
+        message.message_id for role in lost for message in messages_by_role[role] if not message.stored
+    ]
+    total = sum(map(len, messages_by_role.values()))
     state = SUSPECT if lost else OK
     return Measurement(measure, state, f"stored are {counts}", len(affected) / total, total, affected)
 
@@ -166,7 +173,7 @@ def forgotten_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTra
     if window:
         statement += f" (of the newest {window}, which the memory keeps by design)"
     return share_measurement(
-        measure, forgotten, len(stored), statement, suspect=LOST, at_least=MIN_OBSERVATIONS
+        measure, forgotten, len(stored), statement, suspect=SUSPECT_LOST_SHARE, at_least=MIN_OBSERVATIONS
     )
 
 
@@ -187,7 +194,13 @@ def unstored_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTrai
     lost = [message.message_id for message in messages if not message.stored]
     statement = f"{len(lost)} of {len(messages)} messages are in no entry"
     return share_measurement(
-        measure, lost, len(messages), statement, faulty=FAULTY_SHARE, suspect=LOST, at_least=MIN_OBSERVATIONS
+        measure,
+        lost,
+        len(messages),
+        statement,
+        faulty=FAULTY_SHARE,
+        suspect=SUSPECT_LOST_SHARE,
+        at_least=MIN_OBSERVATIONS,
     )
 
 

@@ -1,12 +1,15 @@
 """`ask`: bounds by role, answers that the token limit cuts, and requests that fail."""
 
 from dataclasses import replace
+from random import Random
+from string import ascii_lowercase
 from typing import Annotated
 
 import pytest
 from pydantic import BaseModel, Field
 
 from memflow.chat.asking import ask
+from memflow.chat.limits import Text, limit_output
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import OUTPUT_TOKENS, ChatRequest, Completion, TokenBound
 from memflow.chat.scripted import ScriptedChat
@@ -17,6 +20,11 @@ class Essay(BaseModel):
     text: Annotated[str, Field(max_length=100_000)]
 
 
+class Note(BaseModel):
+    text: Text
+
+
+VARIED = "".join(Random(1).choices(ascii_lowercase, k=2**16))
 TEXT = Prompt("test/text", (), None, "en", None, None, (("user", "Write."),), "digest")
 PUBLISHED = replace(TEXT, max_tokens=100)
 STRUCTURED = replace(TEXT, output=Essay, max_tokens=100)
@@ -34,7 +42,7 @@ class LimitedChat(ScriptedChat):
         self.optional: list[bool] = []
 
     def answer(self, request: ChatRequest) -> str:
-        text = "x" * self.characters
+        text = (VARIED * (1 + self.characters // len(VARIED)))[: self.characters]
         return text if request.output is None else Essay(text=text).model_dump_json()
 
     async def complete(self, request: ChatRequest) -> Completion:
@@ -48,6 +56,14 @@ class LimitedChat(ScriptedChat):
         if len(whole.text) <= room:
             return whole
         return replace(whole, text=whole.text[:room], finish_reason="length", end="cut")
+
+
+class RepeatingChat(LimitedChat):
+    """A chat whose answers are one sentence over and over."""
+
+    def answer(self, request: ChatRequest) -> str:
+        text = ("I am glad. " * self.characters)[: self.characters]
+        return text if request.output is None else Essay.model_construct(text=text).model_dump_json()
 
 
 @pytest.mark.parametrize(
@@ -144,3 +160,24 @@ async def test_response_without_an_answer_is_not_requested_again(end: str) -> No
 async def test_ask_raises_fatal_chat_errors(error: Exception) -> None:
     with pytest.raises(type(error)):
         await ask(LimitedChat(10, errors=(error,)), TEXT, {})
+
+
+@pytest.mark.parametrize("prompt", [TEXT, STRUCTURED])
+async def test_answer_that_repeats_itself_is_not_requested_with_a_larger_limit(prompt: Prompt) -> None:
+    chat = RepeatingChat(10**6)
+    answer = await ask(chat, prompt, {})
+    assert (len(chat.limits), answer.attempts) == (1, 1)
+    if prompt is TEXT:
+        assert answer.cut and answer.value.startswith("I am glad. ")
+    else:
+        assert answer.value is None and answer.reason is not None
+        assert "repeats `I am glad.`" in answer.reason and "[token_limits]" not in answer.reason
+        assert "`memflow ledger forget --kind loop --prompt test/text`" in answer.reason
+
+
+async def test_loop_that_the_bound_of_a_string_ends_is_unusable() -> None:
+    short = replace(STRUCTURED, output=limit_output(Note, {"max_text": 300}), max_tokens=1000)
+    answer = await ask(RepeatingChat(300), short, {})
+    assert answer.value is None and "repeats `I am glad.`" in (answer.reason or "")
+    varied = await ask(LimitedChat(300), short, {})
+    assert varied.value is not None and varied.at_limit == ("test/text: text has 300 characters",)

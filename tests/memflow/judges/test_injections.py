@@ -15,7 +15,11 @@ from memflow.judges.scripted import obedient_handlers
 from memflow.run.handlers import handlers
 
 CASES = all_cases()
-PUBLISHED = {"variants": ["published_code"]}
+EVERY_PROMPT = {
+    "memorybench": {"variants": ["published_code"]},
+    "beam": {"contracts": ["published", "corrected"]},
+}
+"""Parameters with which a benchmark sends all prompts of its judges."""
 
 
 def judge(name: str) -> ScriptedChat:
@@ -33,10 +37,7 @@ def test_every_judge_prompt_has_an_injection_test_case_and_a_fenced_answer():
         for domain in registry.domains().values()
         for table in ("score.verdicts", "score.claims")
         for prompt in registry.benchmark(domain.benchmark).judge_prompts(
-            replace(domain, parameters={**domain.parameters, **PUBLISHED})
-            if domain.benchmark == "memorybench"
-            else domain,
-            table,
+            replace(domain, parameters={**domain.parameters, **EVERY_PROMPT.get(domain.benchmark, {})}), table
         )
     }
     assert judged.keys() == {each.prompt.name for each in CASES}
@@ -46,6 +47,11 @@ def test_every_judge_prompt_has_an_injection_test_case_and_a_fenced_answer():
 def test_every_judged_metric_has_an_injection_test_case():
     metrics = {metric for benchmark in registry.benchmarks() for metric in benchmark.judged_metrics}
     metrics -= {"task_averaged_accuracy", "unclear_label"}  # computed from the labels of accuracy
+    judged_together = registry.benchmark("halumem").judged_metrics  # four decisions have all of its metrics
+    assert len(judged_together & {each.metric for each in CASES}) == 4
+    metrics -= judged_together
+    metrics -= {"event_f1", "event_precision", "event_list_recall"}  # computed from the labels of event_tau
+    metrics -= {"j_recorded"}  # the labels of a recorded run, whose judge memflow does not call
     assert metrics <= {each.metric for each in CASES}
 
 

@@ -9,6 +9,7 @@ from profiles import examples
 from memflow.errors import BadInput
 from memflow.metrics.agreement import (
     cohen_kappa,
+    fleiss_kappa,
     gwet_ac1,
     kendall_tau,
     krippendorff_alpha,
@@ -189,3 +190,24 @@ class TestGrades:
     )
     def test_kendalls_tau_counts_pairs_in_the_same_order(self, first, second, tau):
         assert kendall_tau(first, second) == (None if tau is None else pytest.approx(tau))
+
+
+FLEISS = [
+    (0, 0, 0, 0, 14), (0, 2, 6, 4, 2), (0, 0, 3, 5, 6), (0, 3, 9, 2, 0), (2, 2, 8, 1, 1), (7, 7, 0, 0, 0),
+    (3, 2, 6, 3, 0), (2, 5, 3, 2, 2), (6, 5, 2, 1, 0), (0, 2, 2, 3, 7),
+]  # fmt: skip
+"""Ratings of ten subjects by 14 raters in five categories, the usual worked example of Fleiss' kappa."""
+
+
+def test_fleiss_kappa_of_the_worked_example_is_0_21() -> None:
+    ratings = [[f"c{at}" for at, count in enumerate(row) for _ in range(count)] for row in FLEISS]
+    found = fleiss_kappa(ratings, [f"c{at}" for at in range(5)])
+    assert found.value == pytest.approx(0.20993, abs=1e-5)
+    assert found.low < found.value < found.high
+
+
+def test_fleiss_kappa_leaves_out_items_with_one_rating_and_is_none_without_variation() -> None:
+    ratings = [["yes", "no", "yes"], ["no", "no", None], ["yes", None, None]]
+    assert fleiss_kappa(ratings, YN).value == fleiss_kappa(ratings[:2], YN).value
+    assert fleiss_kappa([["yes", "yes", "yes"]] * 3, YN).value is None
+    assert fleiss_kappa([["yes", None, None]] * 3, YN).value is None

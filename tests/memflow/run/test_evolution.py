@@ -163,7 +163,7 @@ def test_accuracy_and_factual_recall_rise_with_the_amount_of_feedback() -> None:
     # What was told before anything was learnt is lost to both, and period 0 knows no feedback yet.
     for metric in ("accuracy", "factual_recall"):
         assert len({evolved(name).value(metric, "period 0") for name in names[:3]}) == 1
-        assert evolved("complete").value(metric, "period 3") > evolved("flat").value(metric, "period 3")
+        assert evolved("complete").value(metric, "period 2") > evolved("flat").value(metric, "period 2")
 
 
 def test_evolution_adds_one_policy_step_per_period() -> None:
@@ -171,12 +171,12 @@ def test_evolution_adds_one_policy_step_per_period() -> None:
         of_user: dict[str, list[Policy]] = {}
         for step in evolved(name).policies:
             of_user.setdefault(step.episode_id, []).append(step)
-        assert len(of_user) == 3
+        assert len(of_user) == 10
         for steps in of_user.values():
-            assert [step.step for step in steps] == [0, 1, 2, 3]
-            assert [step.checkpoint for step in steps] == [None, 0, 1, 2]
-            assert [step.cycle for step in steps] == [0, 0, 0, 0]
-            assert [step.asked for step in steps] == [0, 4, 4, 4]
+            assert [step.step for step in steps] == [0, 1, 2]
+            assert [step.checkpoint for step in steps] == [None, 0, 1]
+            assert [step.cycle for step in steps] == [0, 0, 0]
+            assert [step.asked for step in steps] == [0, 2, 2]
             assert steps[0].kinds == list(NARROW["kinds"])
             assert all(set(one.kinds) <= set(two.kinds) for one, two in pairwise(steps))
             assert [step.since for step in steps] == sorted({step.since for step in steps})
@@ -184,7 +184,7 @@ def test_evolution_adds_one_policy_step_per_period() -> None:
 
 def test_correct_answers_of_policy_steps_match_the_accuracy_of_the_period() -> None:
     scored = evolved("complete")
-    for period in range(3):
+    for period in range(2):
         steps = [step for step in scored.policies if step.checkpoint == period]
         right = sum(step.correct for step in steps) / sum(step.answered for step in steps)
         assert right == pytest.approx(scored.value("accuracy", f"period {period}"))
@@ -202,12 +202,15 @@ def test_memory_uses_a_policy_from_the_period_after_its_feedback() -> None:
 
 
 def test_probes_answered_for_feedback_are_not_requested_again() -> None:
-    """The probes of 3 of 4 periods are answered while playing. State probes are not part of the feedback."""
+    """The probes of 2 of 3 periods are answered while playing. State probes are not part of the feedback."""
     found = evolved("complete")
     choices = ("amemgym/choice", "amemgym/choice_with_notes")
-    assert sum(found.while_played[name] for name in choices) == 3 * 3 * 4
-    assert sum(found.afterwards[name] for name in choices) == 3 * 1 * 4
-    assert found.while_played["awi/evolve"] == 3 * 3
+    last = {probe.probe_id for probe in users().probes if probe.checkpoint == 2}
+    asked = {reply.completion: reply.probe_id in last for reply in found.replies if "/q" in reply.probe_id}
+    # Two users can share a question before anything is stored of them, and so its request.
+    assert sum(found.while_played[name] for name in choices) == list(asked.values()).count(False) > 30
+    assert sum(found.afterwards[name] for name in choices) == list(asked.values()).count(True) == 10 * 1 * 2
+    assert found.while_played["awi/evolve"] == 10 * 2
     assert evolved("flat").while_played["amemgym/choice"] == 0
 
 
@@ -253,20 +256,19 @@ def test_feedback_text_appears_only_in_evolution_prompts() -> None:
 
 def test_failed_evolution_step_has_a_reason_and_keeps_the_policy() -> None:
     def stubborn(request: ChatRequest) -> str:
-        """Fail if the feedback is about period 1."""
-        if '"period": 1,' in request.fields["feedback"]:
+        """Fail if the feedback is about period 0."""
+        if '"period": 0,' in request.fields["feedback"]:
             return "no JSON"
         answer = handlers()["awi/evolve"](request)
         return answer if isinstance(answer, str) else answer.model_dump_json()
 
     found = measure("complete", {"awi/evolve": stubborn})
     for user in {step.episode_id for step in found.policies}:
-        first, second, failed, last = (step for step in found.policies if step.episode_id == user)
-        assert (second.reason, last.reason) == (None, None)
+        first, failed, last = (step for step in found.policies if step.episode_id == user)
+        assert last.reason is None
         assert failed.reason is not None and "no usable answer in 3 attempts" in failed.reason
-        assert failed.kinds == second.kinds and failed.checkpoint == 1 and failed.changes == []
-        assert set(second.kinds) < set(last.kinds)
-        assert first.kinds == list(NARROW["kinds"])
+        assert failed.kinds == first.kinds == list(NARROW["kinds"]) and failed.changes == []
+        assert failed.checkpoint == 0 and set(first.kinds) < set(last.kinds)
     assert not [reply for reply in found.replies if reply.reason]
 
 
@@ -280,7 +282,7 @@ def test_invalid_kind_of_an_evolved_policy_is_recorded_and_the_other_kinds_are_a
     for one in found.played:
         assert [item.text for item in one.store if item.kind == FAILURE] == [
             "awi/evolve: kinds, item 1: String should have at least 1 character"
-        ] * 3
+        ] * 2
 
 
 def test_evolution_requires_a_memory_policy_and_a_benchmark_with_feedback() -> None:
@@ -312,5 +314,5 @@ def test_evolution_feedback_excludes_quarantined_probes_and_state_probes() -> No
     some = [replace(probe, reason="lost") if probe.checkpoint == 1 else probe for probe in made.probes]
     chat = CachingChat(ScriptedChat(handlers()), {}, [])
     world = replace(environment("complete", chat), probes=some)
-    assert {checkpoint for _, checkpoint in world.feedback_probes()} == {0, 2, 3}
+    assert {checkpoint for _, checkpoint in world.feedback_probes()} == {0, 2}
     assert all(probe.kind == "choice" for probes in world.feedback_probes().values() for probe in probes)

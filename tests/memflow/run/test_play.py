@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -10,6 +10,7 @@ from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import parse
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
 from memflow.errors import BadInput, ChatError, EndpointDown, RequestRefused
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
 from memflow.timing import count_completion
@@ -225,3 +226,45 @@ async def test_episode_stops_if_the_embedder_is_unreachable() -> None:
     memory.error = EndpointDown("cannot connect")
     with pytest.raises(EndpointDown):
         await play(Episode("e", [event(0, "an odd one")]), memory, replier())
+
+
+@dataclass
+class Forgetful(Notebook):
+    """A notebook that forgets by message, and raises for the message `bad`."""
+
+    forgets = frozenset({"message", "time"})
+
+    async def forget(self, request: ForgetRequest) -> None:
+        if "bad" in request.message_ids:
+            raise KeyError("bad")
+        await super().forget(request)
+
+
+async def test_play_passes_requests_to_forget_and_records_what_came_of_them() -> None:
+    requests = [
+        ForgetRequest("message", ("u/0",)),
+        ForgetRequest("message", ("u/0",)),
+        ForgetRequest("message", ("bad",)),
+        ForgetRequest("text", text="hello"),
+        ForgetRequest("time", since="2024-05-01"),
+    ]
+    events = [event(0, "hello"), *(event(number, f"forget {number}") for number in range(1, 6))]
+    events[1:] = [
+        replace(asking, forgets={asking.messages[0].message_id: request})
+        for asking, request in zip(events[1:], requests, strict=True)
+    ]
+    memory = Forgetful()
+    played = await play(Episode("u", tuple(events)), memory, replier(), clock=lambda: 0.0)
+    asking = [line for line in played.lines if line.forgets]
+    assert [ForgetRequest.from_json(line.forgets or "") for line in asking] == requests
+    assert [(line.ended_entries, line.forget_failure) for line in asking] == [
+        (1, None),
+        (0, None),
+        (None, "the memory failed to forget: KeyError: 'bad'"),
+        (None, "not forgotten by text: it obeys requests by message, time"),
+        (0, None),
+    ]
+    assert [line.message.message_id for line in asking] == [f"u/{number}" for number in range(1, 6)]
+    assert asking[0].forget_calls == 0
+    assert [item.text for item in played.store if item.until is not None] == ["hello"]
+    assert len(played.lines) == 12

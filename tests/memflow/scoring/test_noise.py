@@ -38,11 +38,13 @@ def test_noise_is_pooled_over_assistants_and_scores_stay_those_of_the_first_eval
         "answers",
         pytest.approx(0.6),
     )
+    # The deviation of an assistant's own evaluations is what AMemGym's Table 8 prints.
+    assert (full.repeat_deviation, rag.repeat_deviation) == (pytest.approx(0.1), 0)
     assert full.noise == rag.noise == pytest.approx(math.sqrt(0.02 / 4))
     assert full.noise_degrees == 4 and full.noise_low < full.noise < full.noise_high
     assert replace(
-        full, repeats=None, repeats_of=None, repeat_mean=None, noise=None, noise_low=None, noise_high=None,
-        noise_degrees=None,
+        full, repeats=None, repeats_of=None, repeat_mean=None, repeat_deviation=None, noise=None, noise_low=None,
+        noise_high=None, noise_degrees=None,
     ) == FIRST[0]  # fmt: skip
     assert noise_text(full) == "±0.071 (3)"
     assert noise_text(full, interval=True) == "±0.071 [0.042 0.203] (3)"
