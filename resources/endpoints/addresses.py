@@ -1,5 +1,6 @@
 """Addresses of endpoints: how messages show them, and the proxy of each."""
 
+from ipaddress import ip_address
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
 
@@ -37,6 +38,15 @@ def check_address(option: str, url: str) -> None:
 def has_credentials(url: str) -> bool:
     """Return whether an address contains a user or a password."""
     return "@" in url.partition("://")[2].partition("/")[0]
+
+
+def reaches_loopback(url: str) -> bool:
+    """Return whether a server at an address runs on this machine, so that it can use the proxy and may have its key."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
 
 
 def proxy_of(url: str) -> str | None:

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.budget import Budget, Prices, Spending
+from memflow.chat.loops import loop_of
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
+from memflow.errors import ModelMisconfigured, NoAnswer, PromptTooLong, RequestRefused
 from memflow.resources.endpoints.endpoint import Endpoint
 from memflow.resources.endpoints.profile_advice import (
     ignored_structure,
@@ -22,6 +23,7 @@ from memflow.resources.endpoints.profile_advice import (
 )
 from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.endpoints.request_bodies import RequestBodies
+from memflow.resources.endpoints.windows import window_in_error
 from memflow.tokens import estimate
 
 BLANK_TRIES = 3
@@ -32,6 +34,9 @@ PROSE_REPLIES = 5
 
 Repeated requests do not count: a model may decline a few users' questions in prose, each time.
 """
+
+REFUSED_SCHEMA = frozenset({400, 422, 500, 501})
+"""Statuses of servers that cannot follow a schema; then the request is sent in the next way, if the profile has one."""
 
 THINKING_TOKENS = 2048
 """A token limit in which most thoughts end."""
@@ -48,7 +53,7 @@ class OpenAIChat:
     """A chat model at an endpoint: implements memflow.chat.requests.Chat as an asynchronous context manager.
 
     `fingerprint` identifies model, sampling and profile. `prices` are used only if the budget limits cost. `section` is
-    the model's table in memflow.toml.
+    the model's table in memflow.toml. `on_window` gets the context window that a refusal states, once.
     """
 
     scripted = False
@@ -65,6 +70,7 @@ class OpenAIChat:
         prices: Prices | None = None,
         endpoint: Endpoint | None = None,
         section: str = "",
+        on_window: Callable[[int], object] = lambda window: None,
     ) -> None:
         self.model = model
         self.fingerprint = fingerprint
@@ -80,6 +86,7 @@ class OpenAIChat:
         self.endpoint = endpoint or Endpoint(url, concurrency=concurrency)
         self.bodies = RequestBodies(self.endpoint.profile)
         self.section = section
+        self.on_window = on_window
 
     async def __aenter__(self) -> "OpenAIChat":
         await self.endpoint.__aenter__()
@@ -96,14 +103,19 @@ class OpenAIChat:
         """
 
         def read(content: bytes) -> tuple[ChatReply, None]:
-            reply = self._without_secrets(read_reply(content, self.endpoint.profile))
+            reply = self._without_secrets(read_reply(content, used.profile))
             return self._with_recovered_text(reply, request), None
 
-        body = self.bodies.build(self.model, request)
+        used = self.bodies.of(request)
+        body = used.build(self.model, request)
         for repetition in range(BLANK_TRIES):
             try:
                 reply, _, completion = await self.send(request, body, repetition, read)
+            except PromptTooLong as error:
+                raise self._with_window(error) from error.__cause__
             except RequestRefused as error:
+                if error.status in REFUSED_SCHEMA and self.bodies.fall_back(request, used):
+                    return await self.complete(request)
                 raise self._misconfiguration(error, request) or error from error.__cause__
             self._accepted.add(_form(request))
             if reply.end != "blank":
@@ -113,6 +125,16 @@ class OpenAIChat:
             self._require_structure(reply, request)
             return completion
         raise self.no_answer(reply)
+
+    def _with_window(self, error: PromptTooLong) -> PromptTooLong:
+        """Return the error for a refused prompt. The window that it states bounds later requests and runs."""
+        window = window_in_error(error.details)
+        if window is None or window == self.bodies.window:
+            return error
+        self.bodies.window = window
+        self.on_window(window)
+        learned = f"The context window of {self.model}, {window} tokens, is recorded now: rerun, so that it is used."
+        return PromptTooLong(f"{str(error).rstrip('.')}. {learned}", error.status, error.details)
 
     def no_answer(self, reply: ChatReply) -> NoAnswer:
         """Return the error for a reply without an answer."""
@@ -196,6 +218,8 @@ class OpenAIChat:
         profile = self.endpoint.profile
         if self._follows_structure or request.output is None or profile.structured == "prompt":
             return
+        if profile.structured_fallback:
+            return  # the next attempt has another form
         self._follows_structure = "{" in reply.text
         self._prose += reply.end == "answered" and request.attempt == 0
         if self._prose >= PROSE_REPLIES and not self._follows_structure:
@@ -205,6 +229,7 @@ class OpenAIChat:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""
         usage = reply.usage
         thoughts = estimate(reply.thoughts) if reply.thoughts else 0
+        loops = reply.end == "cut" and bool(loop_of(reply.text, request.output))
         return Completion(
             text=reply.text,
             finish_reason=reply.finish_reason,
@@ -213,7 +238,7 @@ class OpenAIChat:
             cached_tokens=usage.cached or 0,
             latency_s=latency_s,
             digest=request.digest(self.fingerprint),
-            end=reply.end,
+            end="loop" if loops else reply.end,
             reasoning_tokens=thoughts if usage.reasoning is None else usage.reasoning,
             estimated=not (usage.prompt and usage.completion),
         )

@@ -4,7 +4,7 @@ Every request uses the profile that earlier requests determined. Nothing is stor
 profile_proposal.py converts observations into settings; memflow/cli/models.py prints both.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -14,7 +14,7 @@ from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
 from memflow.resources.endpoints.model_check_requests import CheckResponse, Post
-from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of
+from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of, toml_value
 from memflow.resources.endpoints.request_bodies import RequestBodies
 
 SMALL, LARGE = 16, 2048
@@ -91,9 +91,18 @@ class Observation:
 
 
 class ModelCheck:
-    """The check of one model. `profile` has the keys of the body and the headers that every request contains."""
+    """The check of one model. `profile` has the keys of the body and the headers that every request contains.
 
-    def __init__(self, model: str, post: Post, profile: Profile) -> None:
+    `on_observation` gets each observation when it is made, since a slow model takes minutes.
+    """
+
+    def __init__(
+        self,
+        model: str,
+        post: Post,
+        profile: Profile,
+        on_observation: Callable[[Observation], object] = lambda observation: None,
+    ) -> None:
         self._model = model
         self._post = post
         self._profile = Profile().model_copy(
@@ -103,6 +112,7 @@ class ModelCheck:
             }
         )
         self._observations: list[Observation] = []
+        self._on_observation = on_observation
         self.requests = 0
 
     async def run(self) -> list[Observation]:
@@ -119,6 +129,7 @@ class ModelCheck:
     def _observe(self, topic: str, seen: str, fields: Mapping[str, tuple[Any, ...]]) -> None:
         """Note an observation. Later requests have the best values of its fields."""
         self._observations.append(Observation(topic, seen, fields))
+        self._on_observation(self._observations[-1])
         best = {name: values[0] for name, values in fields.items()}
         self._profile = self._profile.model_copy(update=best)
 
@@ -156,7 +167,7 @@ class ModelCheck:
         raise BadInput(f"{self._model} answers no request ({first.error}). Fix `url`, `model` or the key.")
 
     async def _token_limit(self, first: CheckResponse) -> None:
-        """Try both parameters of the token limit, and none only if the endpoint rejects both."""
+        """Try both parameters of the token limit. If the endpoint rejects both, try a request without a limit."""
         responses: dict[str, CheckResponse] = {}
         for name in _BOUNDS:
             if name != "none" or not any(response.ok for response in responses.values()):
@@ -201,21 +212,30 @@ class ModelCheck:
         self._observe("reasoning", f"thinks{where}{amount}{spent}", {"headroom": (headroom,)})
 
     async def _structured(self) -> None:
-        """Request a typed answer in one way after the other, until the endpoint follows one."""
+        """Request a typed answer in each way, and note those that the endpoint follows, in order."""
         seen: list[str] = []
-        fields: dict[str, tuple[Any, ...]] = {"structured": ("prompt",)}
+        fields: dict[str, tuple[Any, ...]] = {}
+        order: list[str] = []
         for words, structured, keys in _STRUCTURES:
+            if structured in order:
+                continue
             changes = {"structured": structured, "body": {**self._profile.body, **keys}}
             response = await self._ask(_PROSE, LARGE, _Colour, changes)
-            if _is_colour(response):
-                seen.append(f"follows {words}")
+            if not _is_colour(response):
+                seen.append(f"ignores {words}" if response.ok else f"rejects {words} ({response.error})")
+                continue
+            seen.append(f"follows {words}")
+            if not order:
                 fields = {"structured": (structured,) if structured == "schema" else (structured, "prompt")}
                 fields |= {"body": (changes["body"],)} if keys else {}
-                break
-            seen.append(f"ignores {words}" if response.ok else f"rejects {words} ({response.error})")
-        else:
+            order.append(structured)
+        if order[1:]:
+            seen.append(
+                f"`structured_fallback = {toml_value(order[1:])}` sends unusable answers again in these ways"
+            )
+        if not order:
             seen.append("typed answers will fail")
-        self._observe("structured output", "; ".join(seen), fields)
+        self._observe("structured output", "; ".join(seen), fields or {"structured": ("prompt",)})
 
     async def _keywords(self) -> None:
         """Request an answer whose schema has all keywords, in the dialect of each preset, the widest first."""

@@ -69,6 +69,10 @@ class Profile(BaseModel):
         "schema",
         description="How typed answers are requested: a JSON schema, a forced tool call, any JSON object, or words.",
     )
+    structured_fallback: tuple[Literal["schema", "tool", "object", "prompt"], ...] = Field(
+        (),
+        description="How a typed answer is requested after an unusable one, in this order. `models check` finds it.",
+    )
     schema_drop: tuple[str, ...] = Field(
         (), description="Keywords that the JSON schema omits; its descriptions state them in words."
     )
@@ -126,7 +130,9 @@ class Profile(BaseModel):
         description="Error codes of an exhausted quota; such a request is not retried.",
     )
     window: int | None = Field(
-        None, ge=1, description="The context window in tokens. Longer requests are not sent."
+        None,
+        ge=1,
+        description="The context window in tokens; by default what the server states. Longer requests are not sent.",
     )
     idempotency: bool = Field(True, description="Whether the header Idempotency-Key is sent.")
     session: bool = Field(
@@ -185,7 +191,7 @@ class Profile(BaseModel):
         changed.pop("thinking_levels", None)
         if self.thinking:
             changed["thinking"] = self.thinking_levels[self.thinking]
-        if self.shows_schema:
+        if self.shows_schema or {"object", "prompt"} & set(self.structured_fallback):
             changed["schema_prompt"] = load("memflow.chat", "schema").digest
         return digest(changed) if changed else ""
 

@@ -14,12 +14,15 @@ from pydantic import BaseModel
 
 from memflow.chat.decoding import printable
 from memflow.chat.prompts import load
-from memflow.chat.requests import ChatRequest, schema_of
+from memflow.chat.requests import ChatRequest, schema_digest, schema_of
 from memflow.errors import PromptTooLong
+from memflow.fingerprint import digest
 from memflow.resources.endpoints.profiles import Profile
-from memflow.resources.endpoints.schema_dialect import adapt, skeleton
-from memflow.tokens import estimate
+from memflow.resources.endpoints.schema_dialect import adapt, example
+from memflow.tokens import estimate, most
 
+LEAST_ANSWER = 256
+"""Tokens of an answer for which a prompt near the context window leaves room."""
 WireMessage = dict[str, str]
 """A message of the body: its role, which may be one that memflow does not use, and its content."""
 
@@ -27,22 +30,59 @@ WireMessage = dict[str, str]
 class RequestBodies:
     """A builder of request bodies for one profile."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, shared: "RequestBodies | None" = None) -> None:
         self.profile = profile
+        self._shared = shared
+        self._window = profile.window
         self._constant = {**profile.thinking_levels.get(profile.thinking, {}), **profile.body}
         self._formats: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
-        self._instructions: WeakKeyDictionary[type[BaseModel], str] = WeakKeyDictionary()
+        fallbacks = () if shared is not None else profile.structured_fallback
+        self._fallbacks = [
+            RequestBodies(profile.model_copy(update={"structured": structured}), self)
+            for structured in fallbacks
+        ]
+        self._refused: set[str] = set()
+        """Schemas, by digest, that the server refused in the profile's own way."""
+
+    @property
+    def window(self) -> int | None:
+        """The context window in tokens, if it is known; a refusal of the server may state it later."""
+        return self._window if self._shared is None else self._shared.window
+
+    @window.setter
+    def window(self, window: int) -> None:
+        self._window = window
+
+    def of(self, request: ChatRequest) -> "RequestBodies":
+        """Return the builder of a request: after each unusable typed answer, the next way of the fallback."""
+        if request.output is None or not self._fallbacks:
+            return self
+        at = request.attempt + (schema_digest(request.output) in self._refused)
+        return self if at == 0 else self._fallbacks[min(at, len(self._fallbacks)) - 1]
+
+    def fall_back(self, request: ChatRequest, used: "RequestBodies") -> bool:
+        """Note that the server refused the schema of a request. Return whether there is another way to send it."""
+        if request.output is None or not self._fallbacks or used is not self:
+            return False
+        self._refused.add(schema_digest(request.output))
+        return True
 
     def build(self, model: str, request: ChatRequest) -> dict[str, Any]:
         """Return the JSON body of a request. Raises PromptTooLong if its estimated tokens exceed the context window."""
+        chosen = self.of(request)
+        if chosen is not self:
+            return chosen.build(model, request)
         messages: list[WireMessage] = [
             {"role": message.role, "content": printable(message.content)} for message in request.messages
         ]
         if request.output is not None and self.profile.shows_schema:
-            messages = _with_instruction(messages, self._instruction(request.output))
+            number = int(digest(request.messages_json)[:8], 16)
+            messages = _with_instruction(messages, self._instruction(request.output, number))
         messages = _in_roles(messages, self.profile)
         self._require_window(model, request.prompt, messages)
         body = {"model": model, "messages": messages, **self.parameters(request)}
+        if self.window is not None and (bound := self.profile.bound) in body:
+            body[bound] = self._bound_within(self.window, body[bound], messages)
         return body if request.output is None else body | self._format(request.output)
 
     def max_tokens(self, request: ChatRequest) -> int:
@@ -94,28 +134,34 @@ class RequestBodies:
             "tool_choice": {"type": "function", "function": {"name": name}},
         }
 
-    def _instruction(self, output: type[BaseModel]) -> str:
-        """Return the instruction that describes the output type in the prompt."""
-        if output not in self._instructions:
-            schema = schema_of(output)
-            shown = {
-                "schema": json.dumps(schema, ensure_ascii=False),
-                "skeleton": json.dumps(skeleton(schema), ensure_ascii=False),
-            }
-            self._instructions[output] = load("memflow.chat", "schema").render(shown)[0].content
-        return self._instructions[output]
+    def _instruction(self, output: type[BaseModel], number: int) -> str:
+        """Return the instruction that describes the output type in the prompt, with an example."""
+        schema = schema_of(output)
+        shown = {
+            "schema": json.dumps(schema, ensure_ascii=False),
+            "example": json.dumps(example(schema, number), ensure_ascii=False),
+        }
+        return load("memflow.chat", "schema").render(shown)[0].content
 
     def _require_window(self, model: str, prompt: str, messages: list[WireMessage]) -> None:
-        window = self.profile.window
-        if window is None:
-            return
-        tokens = sum(estimate(message["content"]) for message in messages)
-        if tokens > window:
+        window = self.window
+        if window is not None and (tokens := _estimate(messages)) > window:
             raise PromptTooLong(
                 f"a request of the prompt {prompt} has about {tokens} tokens, but the context window of {model} "
                 f"has {window}. Raise the limit at the server and as `window` of the profile in memflow.toml, or use "
                 "a memory with shorter prompts."
             )
+
+    def _bound_within(self, window: int, bound: int, messages: list[WireMessage]) -> int:
+        """Return the token limit of an answer beside its prompt: some servers refuse a request whose sum is too large.
+
+        At least the least answer remains, for a prompt of which only the estimate for an unknown tokenizer is too long.
+        """
+        return max(min(bound, LEAST_ANSWER), min(bound, window - most(_estimate(messages), len(messages))))
+
+
+def _estimate(messages: list[WireMessage]) -> int:
+    return sum(estimate(message["content"]) for message in messages)
 
 
 def _with_instruction(messages: list[WireMessage], instruction: str) -> list[WireMessage]:

@@ -1,11 +1,11 @@
-"""JSON schemas in the dialect of an endpoint: omitted keywords, unions, inlined definitions, and a skeleton of answers.
+"""JSON schemas in the dialect of an endpoint: omitted keywords, unions, inlined definitions; examples of answers.
 
 Answers are validated against the full output type. A weaker schema on the wire is therefore safe; the descriptions
 state the omitted keywords in words.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from memflow.resources.endpoints.profiles import Profile
@@ -39,9 +39,12 @@ def adapt(schema: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     return adapted
 
 
-def skeleton(schema: Mapping[str, Any]) -> Any:
-    """Return a value of the schema's form, with a placeholder instead of each value; arrays have one item."""
-    return _placeholder(schema, schema.get("$defs", {}), ())
+def example(schema: Mapping[str, Any], number: int = 0) -> Any:
+    """Return a value that a schema allows, filled with short texts; arrays have one item or their minimum.
+
+    `number` chooses among the values of an `enum`, so that no option is in the examples of all requests.
+    """
+    return _example(schema, schema.get("$defs", {}), (), number)
 
 
 class _Dialect:
@@ -83,25 +86,30 @@ class _Dialect:
         return self.of(value, inside) if key in _SINGLE else value
 
 
-def _placeholder(part: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
+def _example(
+    part: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...], number: int
+) -> Any:
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
-        return "<...>" if name in inside else _placeholder(definitions[name], definitions, (*inside, name))
+        return None if name in inside else _example(definitions[name], definitions, (*inside, name), number)
     if "const" in part:
         return part["const"]
     if "enum" in part:
-        return "<one of the values in enum>"
-    options = part.get("anyOf") or part.get("oneOf")
-    if options:
-        return _placeholder(options[0], definitions, inside)
-    return _form(part, definitions, inside)
+        return part["enum"][number % len(part["enum"])]
+    if options := part.get("anyOf") or part.get("oneOf"):
+        return _example(options[0], definitions, inside, number)
+    return _example_of_type(part, lambda inner: _example(inner, definitions, inside, number), number)
 
 
-def _form(part: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...]) -> Any:
-    """Return the placeholder for an object, an array or a single value."""
-    if part.get("type") == "object":
-        members = part.get("properties", {}).items()
-        return {name: _placeholder(member, definitions, inside) for name, member in members}
-    if part.get("type") == "array":
-        return [_placeholder(part.get("items", {}), definitions, inside)]
-    return f"<{part.get('type', 'value')}>"
+def _example_of_type(part: Mapping[str, Any], example_of: Callable[[Any], Any], number: int) -> Any:
+    match part.get("type"):
+        case "object":
+            return {name: example_of(member) for name, member in part.get("properties", {}).items()}
+        case "array":
+            item = example_of(part.get("items", {}))
+            return [] if item is None else [item] * max(1, part.get("minItems", 0))
+        case "integer" | "number":
+            return part.get("minimum", 1)
+        case "boolean":
+            return bool(number % 2)
+    return f"some {str(part.get('title', 'text')).lower()}"

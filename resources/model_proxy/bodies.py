@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Role, Sampling
 from memflow.fingerprint import canonical_json
+from memflow.memories.memory import InputType
 
 B = TypeVar("B", bound=BaseModel)
 
@@ -108,6 +109,15 @@ class ReceivedEmbeddings(_Open):
     input: str | list[Any]
     encoding_format: Literal["float", "base64"] | None = "float"
     dimensions: int | None = None
+    input_type: Any = None
+    """Whether the texts are queries or passages, by the words of any provider; other values are no input type."""
+
+    @property
+    def sent_as(self) -> InputType | None:
+        """The input type. Without one, texts are embedded as they are: the client may have its own prefixes."""
+        word = str(self.input_type or "").lower().removeprefix("search_")
+        types: Mapping[str, InputType] = {"query": "query", "passage": "passage", "document": "passage"}
+        return types.get(word)
 
     def texts(self) -> list[str]:
         """Return the texts. Raises BadRequest for an empty input or lists of tokens."""

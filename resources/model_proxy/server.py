@@ -109,7 +109,7 @@ class ModelProxy:
         access.requests += 1
         try:
             texts = body.texts()
-            vectors = await access.embedder.embed(texts)
+            vectors = await access.embedder.embed(texts, body.sent_as)
         except BadRequest as wrong:
             raise _rejection(400, str(wrong)) from wrong
         except MemflowError as error:

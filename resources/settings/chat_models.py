@@ -129,6 +129,10 @@ class Model(StrictModel):
             return model
         return {**model, "profile": {**preset_fields(str(model.get("preset", DEFAULT))), **profile}}
 
+    def with_window(self, window: int) -> "Model":
+        """Return the model with a context window that its profile does not state."""
+        return self.model_copy(update={"profile": self.profile.model_copy(update={"window": window})})
+
     @field_validator("model")
     @classmethod
     def _has_a_name(cls, model: str) -> str:

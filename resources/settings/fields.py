@@ -14,10 +14,11 @@ from memflow.repeats import Kind, repeat_in
 from memflow.resources.data.data_folder import default_data_folder
 from memflow.resources.lake.storage.client import check_address
 from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.embedder import Embedder
 from memflow.resources.settings.own_sections import OwnDataset, OwnDomain, OwnMemory
 from memflow.resources.settings.paths import SettingsFileSource
 from memflow.resources.settings.roles import Roles, TokenLimits
-from memflow.resources.settings.sections import BudgetLimits, Embedder, Encoder, History
+from memflow.resources.settings.sections import BudgetLimits, Encoder, History
 from memflow.resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
 from memflow.suggestions import unknown_name
 
@@ -65,6 +66,11 @@ class SettingsFields(BaseSettings):
     roles: Roles = Roles()
     judges: dict[str, Judges] = Field(
         default_factory=dict, description="The judges of single domains, instead of the role `judge`."
+    )
+    calibrate_judges: bool = Field(
+        True,
+        description="Whether judges are asked for verdicts on known answers first, and those that fail do not count; "
+        "without, judged scores are labeled uncalibrated.",
     )
     token_limits: TokenLimits = TokenLimits()
     budget: BudgetLimits = BudgetLimits()

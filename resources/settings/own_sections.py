@@ -2,14 +2,16 @@
 
 import json
 import re
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, ProtocolProfile
+from memflow.resources.endpoints.addresses import reaches_loopback
 from memflow.resources.settings.values import StrictModel, Url
 
 SECRET = re.compile(r"(?i)(^|_|-)(api_?key|token|secret|password|passwd|credentials?)$")
@@ -46,6 +48,11 @@ class OwnMemory(StrictModel):
         "relative to the settings file.",
     )
     url: Url = Field("", description="Instead of a path: the address of a memory server that runs already.")
+    contract: Literal["memflow", "aml", "mcp"] = Field(
+        "memflow",
+        description="Of a memory server: what it understands. `aml` is Add and Search at a `url`; `mcp` is tools of "
+        "an MCP server: a `command`, or a `url` (streamable HTTP), which is https or on this machine.",
+    )
     parameters: dict[str, int | float | str | bool | tuple[str, ...]] = Field(default_factory=dict)
     mode: str = Field(
         "",
@@ -70,7 +77,9 @@ class OwnMemory(StrictModel):
     )
     settings: dict[str, Any] = Field(
         default_factory=dict,
-        description="Of a memory server: sent to it with `hello`, and in the fingerprint.",
+        description="Of a memory server: sent to it with `hello`, and in the fingerprint. With the contracts aml and "
+        "mcp: capabilities that differ from the default; with mcp also the names of the tools `write` and `read`, "
+        "and `words = true`, which searches a question that finds nothing word by word.",
     )
     revision: str = Field(
         "", description="Of a memory server: what its version does not identify, such as an image digest."
@@ -119,8 +128,8 @@ class OwnMemory(StrictModel):
         if len(kinds) != 1:
             state = f"has {' and '.join(f'`{name}`' for name in kinds)}" if kinds else "has none of them"
             raise ValueError(
-                "a memory of the settings needs one of `path`, `system`, `command` and `url`, and "
-                f'{state}. Set only path = "my_package.my_module:MyMemory", system = "rag", '
+                "a memory in memflow.toml has exactly one of `path`, `system`, `command` and `url`, and this one "
+                f'{state}. Keep one: path = "my_package.my_module:MyMemory", system = "rag", '
                 'command = ["python", "server.py"] or url = "http://127.0.0.1:9000".'
             )
         if not self.is_server:
@@ -130,6 +139,17 @@ class OwnMemory(StrictModel):
                     f"`{extra[0]}` ({self._shown(extra[0])}) belongs to a memory server, and this memory has "
                     f"`{kinds[0]}`. Remove it, or use `parameters`."
                 )
+        needed = "url" if self.contract == "aml" else kinds[0]
+        if kinds[0] != needed:
+            raise ValueError(
+                f"the contract {self.contract} needs `{needed}`, and this memory has `{kinds[0]}`. Set `{needed}`, or "
+                "remove `contract`."
+            )
+        if self.contract == "mcp" and self.url.startswith("http://") and not reaches_loopback(self.url):
+            raise ValueError(
+                f"`url` ({self._shown('url')}) sends the messages to another machine without encryption. Use https, or "
+                "an address of this machine."
+            )
         wrong = {"variables", "folder"} if self.url else {"key_variable"}
         if self.is_server and (unused := sorted(self.model_fields_set & wrong)):
             raise ValueError(
@@ -144,6 +164,13 @@ class OwnMemory(StrictModel):
     def is_server(self) -> bool:
         """Whether the memory is a memory server."""
         return bool(self.command or self.url)
+
+    @property
+    def address(self) -> str:
+        """The memory as it is named on the command line; empty if it needs a section of the settings."""
+        if self.contract == "memflow":
+            return self.url
+        return f"{self.contract}:{self.url or shlex.join(self.command)}"
 
     def own_parameters(self) -> dict[str, Any]:
         """Return the parameters of the memory, by name."""

@@ -4,11 +4,14 @@ memflow/benchmarks/protocol.py declares the points and compares the values with 
 """
 
 import json
+from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain, RoleDecoding, parse_parameters
 from memflow.benchmarks.protocol import ProtocolPoint
+from memflow.benchmarks.protocol_file import read_points
 from memflow.benchmarks.protocol_settings import (
     ALL,
     OWN_WORDS,
@@ -29,6 +32,7 @@ from memflow.benchmarks.protocol_settings import (
 from memflow.chat.prompts import load
 from memflow.chat.replacements import replacements
 from memflow.chat.requests import Sampling, TokenBound
+from memflow.memories.deviations import deviations_of
 from memflow.pipeline import partition_key
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.completeness import all_gaps
@@ -42,13 +46,44 @@ ASSISTANT_ROLES = ("assistant", "memory")
 """The roles that an assistant's own model plays."""
 
 
+def points_of(settings: Settings, domain: Domain, assistant: str) -> list[ProtocolPoint]:
+    """Return the points that concern a domain and an assistant: its benchmark's, those of all, and the memory's."""
+    system = settings.memory_of(assistant).system
+    points = (*registry.protocol(domain.benchmark).points, *_shared_points())
+    return [
+        *(
+            point
+            for point in points
+            if point.concerns(domain) and (not point.memories or system.name in point.memories)
+        ),
+        *(
+            _memory_point(point)
+            for point in deviations_of(system)
+            if point.get("benchmark", domain.benchmark) == domain.benchmark
+        ),
+    ]
+
+
+@cache
+def _shared_points() -> tuple[ProtocolPoint, ...]:
+    return read_points("memflow.benchmarks", "protocol.yaml", {})
+
+
+def _memory_point(point: Mapping[str, Any]) -> ProtocolPoint:
+    """Return a point that a memory declares, in whose text the paper and the published code are one."""
+    topic, prompts = f"{point['of']}: {point['topic']}", tuple(point.get("prompts", ()))
+    setting = PromptText(prompts) if prompts else Fixed(as_published=False)
+    source = "the memory's paper and published code"
+    return ProtocolPoint(topic, topic, "", point["memflow"], source, setting, published=point["published"])
+
+
 def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[str, Any]:
     """Return the value of each adjustable point that applies to the domain and the assistant, by point name."""
-    protocol = registry.protocol(domain.benchmark)
+    parameters = registry.protocol(domain.benchmark).parameters
     values = {}
-    for point in protocol.points:
-        if not isinstance(point.setting, Fixed) and point.concerns(domain):
-            value = _Reader(settings, domain, assistant, protocol.parameters).value(point.setting)
+    for point in points_of(settings, domain, assistant):
+        if not isinstance(point.setting, Fixed):
+            value = _Reader(settings, domain, assistant, parameters).value(point.setting)
             if value is not None:
                 values[point.name] = value
     return values
@@ -119,8 +154,8 @@ class _Reader:
                 value = ", ".join(model.model for model in self._models(role))
             case EmbeddingModel():
                 value = self.settings.embedder.name if self.memory.system.needs_embedder else None
-            case PromptText(prompts=stems):
-                replaced = {f"{self.domain.benchmark}/{stem}" for stem in stems} <= {*replacements()}
+            case PromptText():
+                replaced = {*setting.names(self.domain.benchmark)} <= {*replacements()}
                 value = REPLACED if replaced else OWN_WORDS
             case SampleLimit():
                 value = self.domain.limit or ALL

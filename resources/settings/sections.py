@@ -1,49 +1,9 @@
-"""The small sections of memflow.toml: embedder, budget, history, encoders."""
+"""The small sections of memflow.toml: budget, history, encoders."""
 
-from pathlib import Path
-from typing import Literal
-
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from memflow.chat.budget import Budget
-from memflow.fingerprint import digest
-from memflow.labels import HASHING
-from memflow.resources.settings.values import NamedPath, StrictModel, Url
-
-
-class Embedder(StrictModel):
-    """The settings of the embedding model."""
-
-    kind: Literal["hashing", "endpoint", "folder"] | None = Field(
-        None,
-        description="endpoint: an address; folder: sentence-transformers weights; hashing: built in, compares words. "
-        "Without a kind, the scripted chat gets hashing, and a language model is refused memories that need one.",
-    )
-    model: str = Field("", description="The model's name at the endpoint, or the folder of weights.")
-    url: Url = Field("", description="The OpenAI-compatible address.")
-    key_variable: str = Field("OPENAI_API_KEY", description="The environment variable that holds the key.")
-    dimensions: int = Field(256, ge=8, le=65536, description="Length of the hashing embedder's vectors.")
-
-    @model_validator(mode="after")
-    def _is_whole(self) -> "Embedder":
-        if self.kind is None and (self.url or self.model):
-            raise ValueError('url or model is given, but no kind. Add kind = "endpoint" or kind = "folder"')
-        needed = {"endpoint": ("url", "model"), "folder": ("model",)}.get(self.kind or "", ())
-        for name in needed:
-            if not getattr(self, name):
-                raise ValueError(f'an embedder of kind "{self.kind}" has no `{name}`. Add it to [embedder]')
-        return self
-
-    @property
-    def name(self) -> str:
-        """The embedder's name on the leaderboard: the name of its model, or `hashing-256`."""
-        if self.kind == "folder":
-            return Path(self.model).name
-        return self.model if self.kind == "endpoint" else f"{HASHING}-{self.dimensions}"
-
-    def fingerprint(self) -> str:
-        """Return the content hash of the settings that determine the vectors."""
-        return digest(self.kind or HASHING, self.model, self.name)
+from memflow.resources.settings.values import NamedPath, StrictModel
 
 
 class BudgetLimits(StrictModel):

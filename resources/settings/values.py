@@ -49,8 +49,8 @@ def _checked_address(url: str) -> str:
     if has_credentials(url):
         raise ValueError(
             f"the address {display_address(url)} contains a user or password, and settings contain no secrets. Remove "
-            'them from the address. Then set `auth = "Authorization: Basic"` in the model\'s profile, and the '
-            "variable of `key_variable` to the base64 of user:password."
+            'them from the address. Then set `auth = "Authorization: Basic"` in the model\'s profile, and put the '
+            "base64 of user:password into the environment variable that `key_variable` names."
         )
     return url
 

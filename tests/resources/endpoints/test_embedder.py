@@ -11,7 +11,7 @@ from stub.calls import Rejection
 
 from memflow.chat.conversation import EPISODE
 from memflow.errors import BadInput, NoAnswer, PromptTooLong
-from memflow.resources.endpoints.embedder import BATCH, EndpointEmbedder, read_vectors
+from memflow.resources.endpoints.embedder import EndpointEmbedder, read_vectors
 from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.timing import timed
@@ -30,10 +30,10 @@ async def test_embed_returns_unit_vectors_in_input_order_and_sends_each_text_onc
         EndpointEmbedder(stub.url, "stub", ledger) as embedder,
     ):
         vectors = await embedder.embed(texts)
-        assert stub.counts.asked == -(-200 // BATCH)
+        assert stub.counts.asked == -(-200 // 128)
         one = await embedder.embed(["text 7"])
         again = await embedder.embed(texts)
-        assert stub.counts.asked == -(-200 // BATCH)
+        assert stub.counts.asked == -(-200 // 128)
         assert (await embedder.embed([])).shape == (0, 16)
     assert vectors.shape == (300, 16)
     assert vectors.dtype == np.float32

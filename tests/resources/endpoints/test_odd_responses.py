@@ -18,7 +18,7 @@ from memflow.resources.ledger.sql_ledger import SqlLedger
 ANSWERS = ("answered", "cut")
 
 
-def chat_at(url: str) -> OpenAIChat:
+def chat_at(url: str, timeout: float) -> OpenAIChat:
     endpoint = Endpoint(
         url,
         "MEMFLOW_TEST_KEY",
@@ -26,7 +26,7 @@ def chat_at(url: str) -> OpenAIChat:
         patience=0.4,
         longest_pause=0.3,
         tries=2,
-        timeout=2.5,
+        timeout=timeout,
         response_bytes=4_000_000,
     )
     return OpenAIChat(url, "stub", "fingerprint", Sampling(max_tokens=64), endpoint=endpoint)
@@ -55,10 +55,21 @@ async def outcomes(chat: Chat, names: Sequence[str]) -> dict[str, str]:
 async def test_client_reports_outcome_of_every_odd_response_and_stores_only_answers(tmp_path: Path) -> None:
     expected = {name: each.outcome for name, each in odd_responses().items()}
     assert len(expected) >= 300
+    endless = [
+        name for name, each in odd_responses().items() if each.ending == "stay open" or each.pause >= 1
+    ]
     with SqlLedger(f"sqlite:///{tmp_path}/ledger.sqlite") as ledger:
-        async with Stub(StubBehavior(odd=1e-9)) as stub, chat_at(stub.url) as inner:
+        async with (
+            Stub(StubBehavior(odd=1e-9)) as stub,
+            chat_at(stub.url, 60.0) as inner,
+            chat_at(stub.url, 1.0) as impatient,
+        ):
             chat = LedgeredChat(inner, ledger, RequestContext(run="first"))
-            assert await outcomes(chat, list(expected)) == expected
+            hasty = LedgeredChat(impatient, ledger, RequestContext(run="first"))
+            assert {
+                **await outcomes(hasty, endless),
+                **await outcomes(chat, [name for name in expected if name not in endless]),
+            } == expected
             ledger.flush()
             answered = {name for name, end in expected.items() if end in ANSWERS}
             assert ledger.digests() == {request(name).digest(inner.fingerprint) for name in answered}

@@ -10,7 +10,7 @@ from stub.answers import stated_bounds
 
 from memflow.chat.requests import schema_of
 from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
-from memflow.resources.endpoints.schema_dialect import adapt, skeleton
+from memflow.resources.endpoints.schema_dialect import adapt, example
 
 
 class Write(BaseModel):
@@ -88,9 +88,13 @@ def test_recursive_definition_stays_a_reference() -> None:
     assert "Tree" in adapted["$defs"]
 
 
-def test_skeleton_has_the_form_of_an_answer_without_values() -> None:
-    assert skeleton(SCHEMA) == {
-        "maxLength": "<integer>",
-        "actions": [{"kind": "write", "text": "<string>"}],
-    }
-    assert skeleton(schema_of(Tree)) == {"children": ["<...>"]}
+def test_example_is_an_answer_that_the_schema_allows() -> None:
+    assert example(SCHEMA) == {"maxLength": 1, "actions": [{"kind": "write", "text": "some text"}]}
+    assert example(schema_of(Tree)) == {"children": []}
+    three = {"type": "array", "items": {"type": "boolean"}, "minItems": 3}
+    assert (example(three, 1), example({"type": "string"})) == ([True] * 3, "some text")
+
+
+def test_examples_of_many_requests_have_all_options() -> None:
+    options = {"type": "string", "enum": ["A", "B", "C", "D"]}
+    assert [example(options, number) for number in range(6)] == ["A", "B", "C", "D", "A", "B"]

