@@ -121,7 +121,7 @@ class PlantedServer(Transport):
         for message in request["messages"]:
             if not self.is_dropped(message, items):
                 items.append(self.item(message, request["write"], items))
-        self.forget(items)
+        self.keep(items)
         return {}
 
     def item(self, message: Mapping[str, Any], write: int, items: list[Object]) -> Object:
@@ -143,7 +143,27 @@ class PlantedServer(Transport):
             "words": words_of(text),
         }
 
-    def forget(self, items: list[Object]) -> None:
+    def forget(self, request: Mapping[str, Any]) -> Object:
+        space, ids = request["space"], request.get("message_ids", [])
+        self.writes[space] += 1
+        words = words_of(request.get("text", ""))
+        days = (request.get("since", ""), request.get("until", "9999"))
+        ended = 0
+        for item in self.spaces[space]:
+            named = {
+                "message": not {*ids}.isdisjoint(item["sources"]),
+                "text": words <= item["words"],
+                "time": days[0] <= (item["sent_at"] or "")[:10] <= days[1],
+            }[request["by"]]
+            ends = (named or self.fault == "forgets_all") and self.fault != "forgets_nothing"
+            if ends and "until" not in item:
+                item["until"] = 0 if self.fault == "forgets_the_past" else request["write"]
+                ended += 1
+        if self.fault == "refuses_unknown" and not ended:
+            return {"failures": [{"why": "not found", "sources": []}]}
+        return {}
+
+    def keep(self, items: list[Object]) -> None:
         """Keep what the fault or the design keeps."""
         design = self.can.get("design", {})
         window = WINDOWS.get(self.fault) or design.get("window")
@@ -202,7 +222,9 @@ class PlantedServer(Transport):
             items = [item for others in self.spaces.values() for item in others]
         if "as_of" in request and self.fault != "ignores_as_of":
             last = request["as_of"] + (self.fault == "as_of_one_later")
-            items = [item for item in items if item["since"] <= last]
+            items = [item for item in items if item["since"] <= last < item.get("until", last + 1)]
+        else:
+            items = [item for item in items if "until" not in item]
         return [item for item in items if self.fault != "lazy" or item["indexed"] <= time.monotonic()]
 
     def limit(self, k: int) -> int:
@@ -223,7 +245,9 @@ class PlantedServer(Transport):
         return [item for _, item in sorted(best, key=lambda pair: pair[0] if worst_first else -pair[0])]
 
     def export(self, request: Mapping[str, Any]) -> Object:
-        return {"items": [_sent(item) for item in self.spaces[request["space"]]]}
+        keeps = self.fault == "export_keeps"
+        items = [item for item in self.spaces[request["space"]] if keeps or "until" not in item]
+        return {"items": [{**_sent(item), **({"until": None} if keeps else {})} for item in items]}
 
 
 def planted(fault: str = "", can: Mapping[str, Any] | None = None) -> ServerConnection:

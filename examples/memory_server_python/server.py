@@ -1,4 +1,4 @@
-"""A memory server in about 60 lines: a list of messages per space, found by common words."""
+"""A memory server in about 75 lines: a list of messages per space, found by common words."""
 
 import json
 import re
@@ -12,6 +12,7 @@ CAN = {
     "export": "live",
     "models": "none",
     "deterministic": True,
+    "forget": ["message", "text", "time"],
 }
 
 
@@ -42,15 +43,31 @@ def write(request):
 
 
 def read(request):
-    query, last = words(request["query"]), request.get("as_of", float("inf"))
-    known = [item for item in SPACES[request["space"]] if item["since"] <= last]
+    query, last = words(request["query"]), request.get("as_of", 10**9)
+    known = [item for item in SPACES[request["space"]] if item["since"] <= last < item.get("until", last + 1)]
     found = [{**item, "score": len(query & words(item["text"]))} for item in known]
     best = sorted((item for item in found if item["score"]), key=lambda item: -item["score"])
     return {"items": best[: request["k"]]}
 
 
 def export(request):
-    return {"items": SPACES[request["space"]]}
+    return {"items": [item for item in SPACES[request["space"]] if "until" not in item]}
+
+
+def forget(request):
+    """End what a request names. It stays for reads as of an earlier write."""
+    ids, text = request.get("message_ids", []), words(request.get("text", ""))
+    since, until = request.get("since", ""), request.get("until", "9999")
+    for item in SPACES[request["space"]]:
+        day = (item["sent_at"] or "")[:10]
+        named = {
+            "message": item["id"] in ids,
+            "text": text <= words(item["text"]),
+            "time": since <= day <= until,
+        }
+        if named[request["by"]]:
+            item.setdefault("until", request["write"])
+    return {}
 
 
 def close(request):
@@ -58,7 +75,7 @@ def close(request):
     return {}
 
 
-OPERATIONS = {each.__name__: each for each in (hello, reset, write, read, export, close)}
+OPERATIONS = {each.__name__: each for each in (hello, reset, write, read, export, forget, close)}
 for line in sys.stdin:
     request = json.loads(line)
     try:

@@ -59,7 +59,11 @@ class Check:
 
 
 def check(fix: str, *, needed: bool = False, after: tuple[str, ...] = ()) -> Callable[[Work], Work]:
-    """Mark a method as the work of the check with its name."""
+    """Return a decorator that registers a method as the check of a memory server with the method's name.
+
+    `fix` says how to repair a fault. If a `needed` check fails, all later checks are skipped. If one of `after` fails,
+    this check is skipped.
+    """
 
     def mark(work: Work) -> Work:
         _MARKED[work.__qualname__] = (fix, needed, after)

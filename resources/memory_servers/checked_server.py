@@ -58,12 +58,16 @@ class CheckedServer:
         if 0 < self.can.spaces < number:
             raise CheckSkipped(f"the server declares spaces: {self.can.spaces}")
 
+    def next_write(self, space: str) -> int:
+        """Count a write, or a request to forget, and return its number in the space."""
+        self.written[space] += 1
+        self.writes += 1
+        return self.written[space]
+
     async def write(self, space: str, *messages: SentMessage) -> None:
         """Write messages. Raises CheckFailed if the server reports failures."""
         for part in _parts(messages, self.can.batch):
-            self.written[space] += 1
-            self.writes += 1
-            answer = await self.connection.write(space, self.written[space], part)
+            answer = await self.connection.write(space, self.next_write(space), part)
             if answer.failures:
                 raise CheckFailed(f"the server reported a failed write: {answer.failures[0].why}")
 

@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from memflow.errors import ServerFailed
 from memflow.memories.entries import EntryStore, Item
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message
 from memflow.memories.server.batches import sent_message
 from memflow.memories.server.protocol import Capabilities, SentMessage, WireItem
@@ -16,15 +17,21 @@ from memflow.resources.memory_servers.connection import ServerConnection
 
 
 class ServerSpace:
-    """A space. `write` sends messages, and counts them for the checks."""
+    """A space. `write` sends messages, and counts them; `number` returns the number of the next write."""
 
     def __init__(
-        self, server: ServerConnection, name: str, can: Capabilities, write: Callable[..., Awaitable[None]]
+        self,
+        server: ServerConnection,
+        name: str,
+        can: Capabilities,
+        write: Callable[..., Awaitable[None]],
+        number: Callable[[str], int],
     ) -> None:
         self.server = server
         self.name = name
         self.can = can
         self._write = write
+        self._next = number
 
     async def write(self, messages: Sequence[SentMessage]) -> None:
         """Write messages as runs do: with dates, or with the date before the text."""
@@ -36,6 +43,12 @@ class ServerSpace:
             await self._write(self.name, *sent)
         except ServerFailed as failed:
             raise CheckFailed(str(failed)) from failed
+
+    async def forget(self, request: ForgetRequest) -> None:
+        """Send a request to forget. Raises CheckFailed with what the server could not do."""
+        answer = await self.server.forget(self.name, self._next(self.name), request)
+        if answer.failures:
+            raise CheckFailed(answer.failures[0].why)
 
     async def read(self, query: str, k: int, as_of: int | None = None) -> Sequence[WireItem]:
         """Return the items of a read, or its notes as one item."""
@@ -56,18 +69,25 @@ class PythonSpace:
         self.memory = create(EntryStore())
         self._sequences: list[int] = []
         """The sequence number after each write."""
+        self._messages: list[Message] = []
 
     async def write(self, messages: Sequence[SentMessage]) -> None:
         """Write messages as the player does. Raises CheckFailed if the memory records a failure."""
         store = self.memory.store
         store.advance(len(messages))
         failures = len(store.live(FAILURE))
-        await self.memory.write(
-            [Message(each.id, each.role, each.text, None, each.sent_at) for each in messages]
-        )
+        received = [Message(each.id, each.role, each.text, None, each.sent_at) for each in messages]
+        await self.memory.write(received)
+        self._messages += received
         self._sequences.append(store.sequence)
         if len(store.live(FAILURE)) > failures:
             raise CheckFailed(store.live(FAILURE)[-1].text)
+
+    async def forget(self, request: ForgetRequest) -> None:
+        """Pass a request to forget to the memory, as the player does after the message that asks for it."""
+        self.memory.store.advance(1)
+        await self.memory.forget(request.with_messages(self._messages))
+        self._sequences.append(self.memory.store.sequence)
 
     async def read(self, query: str, k: int, as_of: int | None = None) -> Sequence[WireItem]:
         """Return the entries of a recall, best first, or else its texts. `k` is the memory's own."""

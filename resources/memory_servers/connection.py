@@ -5,6 +5,7 @@ http_transport.py).
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from memflow.errors import ReportedError, ServerDown, ServerFailed
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.server.protocol import (
     PROTOCOL,
     ExportAnswer,
@@ -130,9 +132,16 @@ class ServerConnection:
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         """Write messages to a space."""
         sent = [message.model_dump(exclude_none=True) for message in messages]
-        request = {"op": "write", "space": space, "write": write, "messages": sent}
         self._wrote = True
-        written = await self._in_space(space, request, WriteAnswer)
+        return await self._written({"op": "write", "space": space, "write": write, "messages": sent})
+
+    async def forget(self, space: str, write: int, request: ForgetRequest) -> WriteAnswer:
+        """Delete what a request names."""
+        fields = json.loads(request.to_json())
+        return await self._written({"op": "forget", "space": space, "write": write, **fields})
+
+    async def _written(self, request: Mapping[str, Any]) -> WriteAnswer:
+        written = await self._in_space(request["space"], request, WriteAnswer)
         failures = [each.model_copy(update={"why": self._redacted(each.why)}) for each in written.failures]
         return written.model_copy(update={"failures": tuple(failures)})
 
@@ -256,7 +265,7 @@ class ServerConnection:
             if request["op"] not in ("read", "export") and not isinstance(error, ReportedError):
                 space.generation = -1  # it may have been processed, or not
             raise
-        if request["op"] in ("write", "restore"):
+        if request["op"] in ("write", "restore", "forget"):
             space.requests.append(request)
         elif request["op"] == "fork":
             self._spaces[request["to"]] = _Space(list(space.requests), self._generation, sent=True)
@@ -278,6 +287,8 @@ class ServerConnection:
                 raise ServerStopped(self._redacted(str(stopped))) from None  # causes are stored, too
             except (InvalidAnswer, ServerFailed) as wrong:
                 raise self._failed(operation, str(wrong)) from None
+            except ServerDown as down:  # the transport has repeated the request
+                raise self._give_up(f"the memory server {self.name} {down}") from None
             error = raw.get("error")
             if error is None:
                 self._stops = 0 if operation != "hello" else self._stops

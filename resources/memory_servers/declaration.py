@@ -6,19 +6,18 @@ The last answer to `hello` is a file in the home folder, so that planning starts
 import hashlib
 import json
 import os
+import shlex
 import tempfile
 from collections.abc import Mapping
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from memflow.concurrency import run_coroutine
 from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Hello
 from memflow.memories.user_memories import server_name
-from memflow.resources.endpoints.addresses import display_address
+from memflow.resources.endpoints.addresses import display_address, reaches_loopback
 from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.files.local_files import replace_file
 from memflow.resources.memory_servers.process import ServerCommand
@@ -39,8 +38,8 @@ def declared_server(name: str, own: "OwnMemory", home: Path) -> ServerConfig | N
     if not own.is_server:
         return None
     return ServerConfig(
-        own.command,
-        own.url,
+        ("mcp", *own.command) if own.contract == "mcp" else own.command,
+        own.address if own.url else "",
         own.settings,
         own.revision,
         read_hello(name, home),
@@ -51,7 +50,11 @@ def declared_server(name: str, own: "OwnMemory", home: Path) -> ServerConfig | N
 def server_command(name: str, own: "OwnMemory", given: Mapping[str, str] | None = None) -> ServerCommand:
     """Return the command of a memory of the settings. `given` are variables that memflow sets."""
     return ServerCommand(
-        own.command, own.folder, own.variables, f"`command` of [memories.{name}]", given or {}
+        own.command,
+        own.folder,
+        own.variables,
+        "the command" if is_unnamed(name, own) else f"`command` of [memories.{name}]",
+        given or {},
     )
 
 
@@ -69,24 +72,30 @@ def open_server(
     `log` is the name of the log file; by default, the memory's name. `access` has the models that the server may use;
     one on another machine cannot reach them, and does not get the key.
     """
-    from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
+    from memflow.resources.memory_servers.aml_transport import AmlTransport  # noqa: PLC0415  (settings open no server)
+    from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415
     from memflow.resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
+    from memflow.resources.memory_servers.mcp_transport import McpTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.space_record import SpaceRecord  # noqa: PLC0415
     from memflow.resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
-    from memflow.resources.memory_servers.transport import TimeLimits  # noqa: PLC0415
+    from memflow.resources.memory_servers.transport import TimeLimits, Transport  # noqa: PLC0415
 
     limits = TimeLimits(own.timeout.hello, own.timeout.read, own.timeout.write)
+    setting = "its address" if is_unnamed(name, own) else f"`url` of [memories.{name}]"
+    command = server_command(name, own, access.variables(own.variables) if access is not None else {})
+    path = home / FOLDER / "logs" / f"{log or name}.log"
     if own.command:
-        command = server_command(name, own, access.variables(own.variables) if access is not None else {})
-        path = home / FOLDER / "logs" / f"{log or name}.log"
-        transport: StdioTransport | HttpTransport = StdioTransport(command, path)
-        record = None  # its spaces end with it
+        of_command = McpTransport if own.contract == "mcp" else StdioTransport
+        transport: Transport = of_command(command, path)
+    elif own.contract == "mcp":
+        transport = McpTransport(command, path, own.url, own.key_variable, setting)
     else:
-        record = SpaceRecord(home / FOLDER / "spaces", own.url)
-        setting = "its address" if is_unnamed(name, own) else f"`url` of [memories.{name}]"
-        transport = HttpTransport(own.url, own.key_variable, setting)
+        of_address = AmlTransport if own.contract == "aml" else HttpTransport
+        transport = of_address(own.url, own.key_variable, setting)
+    has_spaces = bool(own.url) and own.contract == "memflow"  # that outlive the run, and can be deleted
+    record = SpaceRecord(home / FOLDER / "spaces", own.url) if has_spaces else None
     return ServerConnection(
-        display_address(own.url) if is_unnamed(name, own) else name,
+        _shown_name(name, own),
         transport,
         limits,
         settings=own.settings,
@@ -98,18 +107,16 @@ def open_server(
     )
 
 
+def _shown_name(name: str, own: "OwnMemory") -> str:
+    """Return the memory as a user names it in a command."""
+    if not is_unnamed(name, own):
+        return name
+    return display_address(own.address) if own.url else shlex.quote(own.address)
+
+
 def is_unnamed(name: str, own: "OwnMemory") -> bool:
-    """Return whether a server has no section in memflow.toml: its name is then the one of its address."""
-    return bool(own.url) and name == server_name(own.url)
-
-
-def reaches_loopback(url: str) -> bool:
-    """Return whether a server at an address runs on this machine, so that it can use the proxy and may have its key."""
-    host = urlsplit(url).hostname or ""
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    """Return whether a server has no section in memflow.toml: its name is then that of its address or command."""
+    return bool(own.address) and name == server_name(own.address)
 
 
 def read_hello(name: str, home: Path) -> Hello | None:

@@ -58,11 +58,7 @@ class HttpTransport(Transport):
 
     async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
         """Post a message, and return the answer with the same number."""
-        if self._session is None:
-            raise ServerStopped("has no open connection")
-        status, received = await self._post(self._session, content)
-        if len(received) > LONGEST_LINE:
-            raise InvalidAnswer(f"sent a response longer than {LONGEST_LINE:,} bytes: {shown(received)}")
+        status, received, _ = await self._send(content)
         if status in (502, 503, 504):
             raise ServerStopped(f"returned HTTP status {status}: {shown(received)}")
         if status != 200:
@@ -75,21 +71,29 @@ class HttpTransport(Transport):
             raise InvalidAnswer(f"answered n = {answer['n']!r} instead of {number}: {shown(received)}")
         return answer
 
-    async def _post(self, session: "aiohttp.ClientSession", content: bytes) -> tuple[int, bytes]:
-        """Return the status and the content, at most about LONGEST_LINE bytes of it. Raises ServerStopped.
+    async def _send(self, content: bytes | None, path: str = "") -> tuple[int, bytes, Mapping[str, str]]:
+        """Post a content, or get a path without one. Return the status, content and headers of the response.
 
-        Redirects are not followed, so that no key reaches another host.
+        Redirects are not followed, so that no key reaches another host. Raises ServerStopped, and InvalidAnswer for a
+        response above LONGEST_LINE bytes.
         """
         import aiohttp  # noqa: PLC0415  (takes 0.1 s)
 
+        if self._session is None:
+            raise ServerStopped("has no open connection")
+        method = "GET" if content is None else "POST"
         try:
-            async with session.post(self.url, data=content, allow_redirects=False) as response:
+            async with self._session.request(
+                method, self.url + path, data=content, allow_redirects=False
+            ) as response:
                 received = bytearray()
                 async for chunk in response.content.iter_any():
                     received += chunk
                     if len(received) > LONGEST_LINE:
-                        break
-                return response.status, bytes(received)
+                        raise InvalidAnswer(
+                            f"sent a response longer than {LONGEST_LINE:,} bytes: {shown(bytes(received))}"
+                        )
+                return response.status, bytes(received), response.headers
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid address
             timed_out = isinstance(error, aiohttp.ConnectionTimeoutError)
             reason = (

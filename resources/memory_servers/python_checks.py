@@ -23,6 +23,7 @@ from memflow.resources.memory_servers.check_messages import CODE_QUERY, OLD_DATE
 from memflow.resources.memory_servers.checked_server import contains
 from memflow.resources.memory_servers.checked_spaces import PythonSpace
 from memflow.resources.memory_servers.content_checks import ContentChecks
+from memflow.resources.memory_servers.forget_checks import ForgetChecks
 from memflow.resources.memory_servers.played_conversation import SIZES, PlayedConversation
 from memflow.resources.memory_servers.read_checks import ReadChecks
 
@@ -154,7 +155,9 @@ class PythonChecks:
     async def run(self) -> list[CheckLine]:
         """Run all checks. Return one line per check."""
         conversation = self._conversation()
-        first = checks_of(StoreChecks(self.create))
+        forms = {"forget": sorted(self.create(EntryStore()).forgets), "dates": True}
+        forgetting = ForgetChecks(conversation.open_space, conversation.can.model_copy(update=forms))
+        first = checks_of(StoreChecks(self.create), forgetting)
         checks = checks_of(conversation, ContentChecks(conversation), ReadChecks(conversation))
         # State outside the store, or a changing one, would show in every line of the conversation.
         of_store = tuple(check.name for check in first)

@@ -27,6 +27,7 @@ from memflow.resources.memory_servers.checked_server import READS, CheckedServer
 from memflow.resources.memory_servers.checked_spaces import ServerSpace
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.content_checks import ContentChecks
+from memflow.resources.memory_servers.forget_checks import ForgetChecks
 from memflow.resources.memory_servers.played_conversation import SIZES, PlayedConversation
 from memflow.resources.memory_servers.read_checks import ReadChecks, compare_restarted
 
@@ -268,6 +269,7 @@ class ServerChecks:
             groups = (
                 SpaceChecks(self.server, self.late),
                 CapabilityChecks(self.server),
+                ForgetChecks(conversation.open_space, self.server.can),
                 conversation,
                 ContentChecks(conversation),
                 ReadChecks(conversation),
@@ -282,7 +284,10 @@ class ServerChecks:
         can = self.server.can
 
         async def open_space(name: str) -> ServerSpace:
-            return ServerSpace(self.server.connection, await self.server.space(name), can, self.server.write)
+            server = self.server
+            return ServerSpace(
+                server.connection, await server.space(name), can, server.write, server.next_write
+            )
 
         return PlayedConversation(open_space, can, self.late, self.sizes)
 

@@ -117,7 +117,7 @@ def encode(message: Mapping[str, Any]) -> bytes:
     content = json.dumps(message, ensure_ascii=True, allow_nan=False).encode("ascii")
     if len(content) >= LONGEST_LINE:
         raise ServerFailed(
-            f"the request {message['op']} has {len(content):,} bytes, but at most {LONGEST_LINE:,} are allowed. Write "
+            f"a request has {len(content):,} bytes, but at most {LONGEST_LINE:,} are allowed. Write "
             "fewer messages at once."
         )
     return content

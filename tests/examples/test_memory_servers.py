@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,31 +11,11 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import pytest
-from memory_server_lines import SERVERS, JsonLines, adapter, message
+from memory_server_lines import JsonLines, adapter, message
 from memory_service_fakes import FakeLetta, FakeModels, FakeSupermemory, serving
 
 HERE = Path(__file__).parent
 LIBRARIES = HERE / "libraries"
-MCP_TABLE = """
-command = [{python}, {script}]
-file_based = true
-[environment]
-FOLDER = "{{folder}}"
-[write]
-tool = "add_note"
-arguments = {{ note = {{ text = "{{line}}", message = "{{id}}", date = "{{sent_at}}" }} }}
-[read]
-tool = "find_notes"
-arguments = {{ query = "{{query}}", limit = "{{k}}" }}
-items = "result.notes"
-text = "text"
-score = "score"
-source = "message"
-sent_at = "date"
-[can]
-sources = "message"
-"""
-
 Started = Callable[[], AbstractContextManager[tuple[JsonLines, str]]]
 
 
@@ -51,15 +30,7 @@ def libraries(tmp_path: Path) -> list[Path]:
 
 
 @pytest.fixture
-def mcp_table(tmp_path: Path) -> Path:
-    path = tmp_path / "table.toml"
-    script = json.dumps(str(HERE / "mcp_server.py"))
-    path.write_text(MCP_TABLE.format(python=json.dumps(sys.executable), script=script), encoding="utf-8")
-    return path
-
-
-@pytest.fixture
-def start(libraries: list[Path], mcp_table: Path) -> Callable[[str], AbstractContextManager[JsonLines]]:
+def start(libraries: list[Path]) -> Callable[[str], AbstractContextManager[JsonLines]]:
     """Return a function that starts an adapter with its fakes and requests `hello`."""
 
     @contextmanager
@@ -72,7 +43,6 @@ def start(libraries: list[Path], mcp_table: Path) -> Callable[[str], AbstractCon
             arguments = {
                 "letta": ["--url", letta.url],
                 "supermemory": ["--url", memories.url, "--revision", "0.0.5"],
-                "mcp": ["--table", str(mcp_table)],
             }
             with adapter(name, *arguments.get(name, []), paths=libraries) as lines:
                 lines.hello(models.url)
@@ -82,7 +52,7 @@ def start(libraries: list[Path], mcp_table: Path) -> Callable[[str], AbstractCon
     return started_adapter
 
 
-NAMES = ("mem0", "graphiti", "letta", "supermemory", "mcp", "a_mem")
+NAMES = ("mem0", "graphiti", "letta", "supermemory", "a_mem")
 FACTS = {
     "mem0": ("mem0", "2.2.1", {"sources": "write", "models": "given", "export": "live", "batch": "pair"}),
     "graphiti": (
@@ -92,7 +62,6 @@ FACTS = {
     ),
     "letta": ("letta-archives", "0.16.8", {"sources": "message", "models": "given", "export": "live"}),
     "supermemory": ("supermemory", "0.0.5", {"sources": "write", "models": "own", "batch": "session"}),
-    "mcp": ("mcp", "notes 1.2", {"sources": "message", "models": "own", "fork": True}),
     "a_mem": ("a-mem", "unknown", {"sources": "message", "models": "given", "spaces": 4}),
 }
 
@@ -152,7 +121,7 @@ def test_export_lists_all_items_in_order_of_the_writes(start: Any, name: str) ->
         assert [re.search(r"fact (\d+)", each["text"])[1] for each in items] == [str(n) for n in range(1, 31)]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("name", ["graphiti", "mcp"])
+@pytest.mark.parametrize("name", ["graphiti"])
 def test_fork_is_a_copy_that_later_writes_do_not_change(start: Any, name: str) -> None:
     with start(name) as server:
         server.succeed("reset", space="a")
@@ -165,9 +134,9 @@ def test_fork_is_a_copy_that_later_writes_do_not_change(start: Any, name: str) -
         assert len(server.read("a@1", "where lives Ann")) == 2
 
 
-@pytest.mark.parametrize("name", ["graphiti", "letta", "mcp", "a_mem"])
+@pytest.mark.parametrize("name", ["graphiti", "letta", "a_mem"])
 def test_failure_of_one_message_does_not_lose_the_others(start: Any, name: str) -> None:
-    word = {"letta": "unacceptable", "mcp": "refused"}.get(name, "unclear")
+    word = {"letta": "unacceptable"}.get(name, "unclear")
     with start(name) as server:
         server.succeed("reset", space="a")
         sent = [message("m1", "first fact"), message("m2", f"{word} fact"), message("m3", "third fact")]
@@ -363,61 +332,6 @@ def test_service_that_does_not_run_is_an_error_of_hello() -> None:
             assert (
                 error["code"] == "unreachable" and error["again"] and "http://127.0.0.1:9" in error["message"]
             )
-
-
-def test_mcp_text_with_placeholders_is_sent_unchanged(start: Any) -> None:
-    with start("mcp") as server:
-        server.succeed("reset", space="a")
-        server.write("a", 1, message("m1", "{space} {query} {line} %s {{}}"))
-        assert server.read("a", "query")[0]["text"] == "user: {space} {query} {line} %s {{}}"
-
-
-def test_mcp_server_that_ends_or_does_not_answer_is_an_error_of_the_request(mcp_table: Path) -> None:
-    with adapter("mcp", "--table", str(mcp_table), "--timeout", "0.5") as server:
-        server.hello()
-        for text, code in (("crash", "mcp_down"), ("silent", "timeout")):
-            server.succeed("reset", space="a")
-            assert server.fail("write", space="a", write=1, messages=[message("m1", text)])["code"] == code
-        server.succeed("reset", space="a")
-        assert server.write("a", 1, message("m1", "fact"))["failures"] == []
-
-
-def test_mcp_tool_that_answers_a_text_gives_notes_and_a_reset_tool_is_called(mcp_table: Path) -> None:
-    table = mcp_table.read_text(encoding="utf-8").partition("[read]")[0].replace("file_based = true", "")
-    mcp_table.write_text(
-        table + '[read]\ntool = "tell_notes"\n[reset]\ntool = "clear_notes"\n', encoding="utf-8"
-    )
-    with adapter("mcp", "--table", str(mcp_table)) as server:
-        assert "fork" in server.hello()["can"] and not server.hello()["can"]["fork"]
-        server.succeed("reset", space="a")
-        server.write("a", 1, message("m1", "fact"))
-        assert server.succeed("read", space="a", query="fact", k=5) == {"notes": "All notes: user: fact"}
-        assert server.fail("fork", space="a", to="b")["code"] == "unsupported"
-
-
-@pytest.mark.parametrize(
-    ("change", "why"),
-    [
-        (("add_note", "no_such_tool"), "has no tool no_such_tool"),
-        (('tool = "find_notes"', ""), "lacks `tool` in [read]"),
-        (("command = [", "command = 7 # ["), "lacks `command`"),
-        (("[write]", "[write"), "table.toml"),
-        (("command = [", 'command = ["/no/such/program", '), "cannot start"),
-    ],
-)
-def test_mcp_table_with_an_error_is_refused_by_hello(
-    mcp_table: Path, change: tuple[str, str], why: str
-) -> None:
-    mcp_table.write_text(mcp_table.read_text(encoding="utf-8").replace(*change), encoding="utf-8")
-    with adapter("mcp", "--table", str(mcp_table)) as server:
-        answer = server.request("hello", protocol=1)
-        assert why in answer.get("error", {}).get("message", "")
-
-
-def test_mcp_tables_of_the_package_are_complete() -> None:
-    for path in sorted((SERVERS / "mcp" / "tables").iterdir()):
-        with adapter("mcp", "--table", str(path), variables={"PATH": "/nonexistent"}) as server:
-            assert "cannot start npx" in server.fail("hello", protocol=1)["message"]
 
 
 def test_a_mem_uses_the_given_model_and_reports_a_search_that_failed(libraries: list[Path]) -> None:

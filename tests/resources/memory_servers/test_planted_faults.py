@@ -63,8 +63,11 @@ FOUND = {
     "bad_gateway": ("answers", "502 Bad Gateway"),
 }
 """By fault: the only wrong line, and a part of what it says."""
+FORGETS = {"forget": ["message", "text", "time"]}
 HEALTHY: list[tuple[str, dict[str, Any]]] = [
     ("", {}),
+    ("", FORGETS),
+    ("", {**FORGETS, "design": {"merges": True}, "sources": "none"}),
     ("keeps_60", {"design": {"window": 60}}),
     ("", {"design": {"window": 50}}),
     ("one_role", {"design": {"roles": ["user"]}}),
@@ -106,6 +109,25 @@ async def test_planted_fault_is_named_by_one_line(fault: str) -> None:
     assert wrong(lines) == [name], [lines[each] for each in wrong(lines)]
     assert part in lines[name].found
     assert lines[name].fix
+
+
+@pytest.mark.parametrize(
+    ("fault", "can", "part"),
+    [
+        ("forgets_nothing", {}, "after a request by message, a read still contains the message"),
+        ("export_keeps", {}, "after a request by message, the export still contains the message"),
+        ("forgets_all", {}, "a request by message also deleted the message beside it"),
+        ("forgets_the_past", {}, "a read as of an earlier write does not find the message"),
+        ("refuses_unknown", {}, "not found"),
+        ("", {"forget": ["time"], "dates": False}, "declares `forget` by time, and no `dates`"),
+    ],
+)
+async def test_memory_that_does_not_forget_as_declared_is_found(
+    fault: str, can: dict[str, Any], part: str
+) -> None:
+    lines, _ = await lines_of(fault, {**FORGETS, **can})
+    assert wrong(lines) == ["forget"]
+    assert part in lines["forget"].found
 
 
 @pytest.mark.parametrize(("fault", "can"), HEALTHY)

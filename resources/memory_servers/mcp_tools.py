@@ -1,0 +1,258 @@
+"""The tools of an MCP server that write, read and delete memories, found by their names and the schemas of arguments.
+
+mcp_tools.toml has the words. mcp_transport.py calls the tools.
+"""
+
+import hashlib
+import json
+import re
+import tomllib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from memflow.errors import ServerFailed
+
+_WORDS = tomllib.loads(files(__package__).joinpath("mcp_tools.toml").read_text(encoding="utf-8"))
+_SENT = {"write": ("text", "messages"), "read": ("query", "text"), "forget": ("id",)}
+"""What one of the arguments has to be. An optional text is not what a read searches for."""
+
+
+_TEXTS = {"text": "{text}", "messages": "{text}", "query": "{query}", "id": "{id}", "scope": "{space}"}
+"""The placeholder of an argument that is a text."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool and its arguments: JSON with the placeholders {text}, {messages}, {query}, {k}, {id} and {space}."""
+
+    name: str
+    arguments: Mapping[str, Any]
+
+    def filled(self, values: Mapping[str, Any]) -> Any:
+        """Return the arguments with the values of the placeholders."""
+        return _filled(self.arguments, values)
+
+    def has(self, placeholder: str) -> bool:
+        """Return whether an argument has a placeholder."""
+        return f'"{{{placeholder}}}"' in json.dumps(self.arguments)
+
+
+def find_tools(
+    tools: Sequence[Mapping[str, Any]], named: Mapping[str, str], server: str
+) -> tuple[Tool, Tool]:
+    """Return the tools for writing and reading among those of `tools/list`; `named` are those that the user named.
+
+    A scope, such as a user, is sent only if both tools have it. Raises ServerFailed, with the names of all tools, if
+    none or several fit.
+    """
+    write, read = (_chosen(tools, part, named.get(part), server) for part in ("write", "read"))
+    shared = {name for name, value in write.arguments.items() if value == "{space}"} & {*read.arguments}
+    required = {tool["name"]: {*tool["inputSchema"].get("required", ())} for tool in tools}
+
+    def scoped(tool: Tool) -> Tool:
+        sent = shared | required[tool.name]
+        arguments = {key: value for key, value in tool.arguments.items() if value != "{space}" or key in sent}
+        return Tool(tool.name, arguments)
+
+    return scoped(write), scoped(read)
+
+
+def find_delete(
+    tools: Sequence[Mapping[str, Any]], name: str | None, scopes: Collection[str], server: str
+) -> Tool | None:
+    """Return the tool that deletes a memory by its id; None if none or several fit. `scopes` are sent if it has them.
+
+    Raises ServerFailed for a tool that the user named and that cannot be called.
+    """
+    fitting = [tool for tool in _fitting(tools, "forget", name) if not tool.has("text")]
+    if name is not None and not fitting:
+        return _chosen([tool for tool in tools if tool["name"] == name], "forget", name, server)
+    if len(fitting) != 1:
+        return None
+    [tool] = fitting
+    sent = {key: value for key, value in tool.arguments.items() if value != "{space}" or key in scopes}
+    return Tool(tool.name, sent)
+
+
+def _chosen(tools: Sequence[Mapping[str, Any]], part: str, name: str | None, server: str) -> Tool:
+    """Return the only tool for a part, `write` or `read`. Raises ServerFailed."""
+    fitting = _fitting(tools, part, name)
+    if len(fitting) == 1:
+        return fitting[0]
+    problem, advice = f"no tool to {part} a memory", "Name the tool"
+    if fitting:
+        names = ", ".join(tool.name for tool in fitting)
+        problem, advice = f"{len(fitting)} tools to {part} a memory ({names})", "Name one"
+    elif name:
+        problem = f"no tool {name!r} whose required arguments are known"
+    names = ", ".join(tool["name"] for tool in tools) or "none"
+    raise ServerFailed(
+        f"the MCP server {server} has {problem}. Its tools are {names}. {advice} in [memories.NAME]: "
+        'contract = "mcp", settings = { write = "TOOL", read = "TOOL" }'
+    )
+
+
+def _fitting(tools: Sequence[Mapping[str, Any]], part: str, name: str | None) -> list[Tool]:
+    """Return the tools that can be called for a part: `write`, `read` or `forget`."""
+    fitting = []
+    for tool in tools:
+        words = {*_split(tool["name"])}
+        others = {"all"} if part == "forget" else {*_WORDS["tools"]["other"]}
+        is_verb = not words & others and words & {*_WORDS["tools"][part]}
+        if name != tool["name"] and (name or not is_verb):
+            continue
+        content = _SENT[part]
+        for optional in ("", content[0], content[1] if part == "write" else ""):
+            arguments = _arguments(tool["inputSchema"], tool["inputSchema"], optional)
+            found = None if arguments is None else Tool(tool["name"], arguments)
+            if found is not None and any(found.has(kind) for kind in content):
+                if part == "read":
+                    found = Tool(found.name, _filled(found.arguments, {"text": "{query}"}))
+                fitting.append(found)
+                break
+    return fitting
+
+
+def _arguments(schema: Mapping[str, Any], root: Mapping[str, Any], optional: str) -> dict[str, Any] | None:
+    """Return the arguments of an object as a template; None if a required one is not known."""
+    arguments: dict[str, Any] = {}
+    required = schema.get("required", ())
+    for name, part in schema.get("properties", {}).items():
+        kind = _kind(name)
+        if optional == "id" and name in required and _split(name)[-1] in _WORDS["arguments"]["id"]:
+            kind = "id"  # as in memory_id, or entityNames
+        value = None
+        if name in required or kind in (optional, "limit", "scope"):
+            value = _value(kind, _resolved(part, root), root, optional)
+        if value is None and name in required:
+            return None
+        if value is not None:
+            arguments[name] = value
+    return arguments
+
+
+def _value(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], optional: str) -> Any:
+    """Return the value of an argument as a template; None if it is not known."""
+    value: Any = None
+    match schema.get("type"):
+        case "array":
+            item = _resolved(schema.get("items", {}), root)
+            if kind == "messages" and item.get("type", "object") == "object":
+                value = "{messages}"
+            elif (element := _value(kind, item, root, optional)) is not None:
+                value = [element]
+        case "object":
+            content = _arguments(schema, root, optional)
+            value = content if content and "{text}" in json.dumps(content) else None
+        case "integer" | "number" if kind == "limit":
+            value = "{k}"
+        case "string" | None if kind == "kind":
+            choices = schema.get("enum", ("note",))
+            value = "note" if "note" in choices else choices[0]
+        case "string" | None:
+            value = _TEXTS.get(kind)
+    return value
+
+
+def _resolved(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema without `$ref`, and the first alternative that is not null."""
+    for part in schema.get("anyOf", ()):
+        if part.get("type") != "null":
+            return _resolved(part, root)
+    if reference := schema.get("$ref"):
+        return _resolved(root.get("$defs", {}).get(reference.rpartition("/")[2], {}), root)
+    types = schema.get("type")
+    if isinstance(types, list):
+        return {**schema, "type": next((name for name in types if name != "null"), None)}
+    return schema
+
+
+def _kind(name: str) -> str:
+    """Return what an argument is: a key of [arguments]; empty if it is not known."""
+    words = _split(name)
+    whole = "_".join(words)
+    for kind, known in _WORDS["arguments"].items():
+        if whole in known or (kind in ("text", "query", "kind", "messages") and words[-1] in known):
+            return str(kind)
+    return ""
+
+
+def _split(name: str) -> list[str]:
+    """Return the words of a name, in lower case and in the singular."""
+    words = re.findall(r"[A-Z]?[a-z0-9]+|[A-Z]+", name) or [name]
+    return [word.lower().removesuffix("s") if len(word) > 1 else word.lower() for word in words]
+
+
+def _filled(template: Any, values: Mapping[str, Any]) -> Any:
+    if isinstance(template, dict):
+        return {name: _filled(value, values) for name, value in template.items()}
+    if isinstance(template, list):
+        return [_filled(value, values) for value in template]
+    return (
+        values.get(template[1:-1], template)
+        if isinstance(template, str) and template[:1] == "{"
+        else template
+    )
+
+
+def result_items(result: Mapping[str, Any]) -> list[dict[str, Any]] | str:
+    """Return the items of the result of a tool, best first, or its text if it has no list of items."""
+    texts = [part.get("text", "") for part in result.get("content", ()) if part.get("type") == "text"]
+    for value in (result.get("structuredContent"), *([texts] if len(texts) > 1 else texts)):
+        for rows in _lists(value):
+            items = [item for row in rows if (item := _item(row))]
+            if items or not rows:
+                by_id: dict[str, dict[str, Any]] = {}
+                for item in items:
+                    by_id.setdefault(item["id"], item)
+                return list(by_id.values())
+    return "\n".join(texts).strip()
+
+
+def _lists(value: Any) -> Iterator[list[Any]]:
+    """Yield the lists in a result, the outer ones first. A text may be JSON."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            parsed = json.loads(value)
+            if isinstance(parsed, dict | list):
+                yield from _lists(parsed)
+    elif isinstance(value, list):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _lists(part)
+
+
+def _item(row: Any) -> dict[str, Any] | None:
+    """Return an element of a list as an item; None if it has no text."""
+    if isinstance(row, str):
+        with suppress(ValueError):
+            parsed = json.loads(row)
+            return _item(parsed) if isinstance(parsed, dict) else None
+        return {"id": _digest(row), "text": row} if row.strip() else None
+    if not isinstance(row, dict):
+        return None
+    known = {"_".join(_split(name)): value for name, value in row.items()}
+    values = {
+        part: next((known[word] for word in words if known.get(word) not in (None, "", [])), None)
+        for part, words in _WORDS["results"].items()
+    }
+    text = values["text"]
+    if isinstance(text, dict):  # a result around the memory
+        inner = _item(text)
+        return None if inner is None else {**inner, **_score(values)}
+    if text is None:
+        return None
+    text = "\n".join(map(str, text)) if isinstance(text, list) else str(text)
+    return {"id": str(values["id"] or _digest(text)), "text": text, **_score(values)}
+
+
+def _score(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {"score": values["score"]} if isinstance(values["score"], int | float) else {}
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,0 +1,307 @@
+"""The transport of MCP memory servers: JSON-RPC by the tools that mcp_tools.py finds.
+
+MCP has no reset and no spaces. Of a command, each space is a process in a folder of its own, over stdin and stdout, and
+`{space}` and `{folder}` stand for its name and folder. At an address (streamable HTTP), each space is a session. A
+server that keeps its data elsewhere, and has no scope such as a user, mixes the spaces, which the check reports.
+"""
+
+import asyncio
+import json
+import re
+from abc import abstractmethod
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from memflow.errors import ServerFailed
+from memflow.memories.server.protocol import Capabilities
+from memflow.resources.memory_servers.http_transport import HttpTransport
+from memflow.resources.memory_servers.mcp_tools import Tool, find_delete, find_tools, result_items
+from memflow.resources.memory_servers.process import ServerCommand
+from memflow.resources.memory_servers.stdio_transport import StdioTransport
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport, decode, shown
+from memflow.words import search_words
+
+MCP_VERSION = "2025-06-18"
+CAN = {"models": "own", "spaces": 16}
+MOST_DELETED = 100
+"""Items that are read to delete those with a text."""
+WORDS, MOST_WORDS = "words", 16
+"""The setting with which a query that finds nothing is searched word by word, and the most words of it."""
+
+
+class _Channel(Transport):
+    """The connection of one space."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self.name = token_hex(12)
+        self.server: Mapping[str, Any] = {}
+        self.sent: dict[str, str] = {}
+        """The texts of the messages that were written, by id."""
+        self.turn = asyncio.Lock()
+
+    async def begin(self) -> None:
+        """Start, and exchange versions."""
+        await self.start()
+        client = {"name": "memflow", "version": "1"}
+        begun = await self.call(
+            "initialize", {"protocolVersion": MCP_VERSION, "capabilities": {}, "clientInfo": client}
+        )
+        self.server = begun.get("serverInfo") or {}
+        await self.notify(_line(method="notifications/initialized"))
+
+    @abstractmethod
+    async def notify(self, content: bytes) -> None:
+        """Send a message without an answer."""
+
+    async def call(self, method: str, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the result of a request. Raises ServerFailed if the server reports an error."""
+        self._number += 1
+        answer = await self.exchange(self._number, _line(id=self._number, method=method, params=parameters))
+        if error := answer.get("error"):
+            raise ServerFailed(f"{method} failed: {str(error.get('message', error))[:500]}")
+        return dict(answer.get("result") or {})
+
+    async def use(self, tool: Tool, values: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the result of a tool. Raises ServerFailed if the tool reports an error."""
+        result = await self.call(
+            "tools/call", {"name": tool.name, "arguments": tool.filled({"space": self.name, **values})}
+        )
+        if result.get("isError"):
+            raise ServerFailed(f"the tool {tool.name} failed: {str(result_items(result))[:500]}")
+        return result
+
+
+class _ProcessChannel(_Channel, StdioTransport):
+    """The process of one space. Lines that are no messages, such as banners, are ignored."""
+
+    async def notify(self, content: bytes) -> None:
+        self._write_line(content)
+
+    def _write_line(self, content: bytes) -> None:
+        if self.process is not None:
+            self.process.stdin.write(content + b"\n")
+
+    def _receive(self, line: bytes) -> None:
+        with suppress(InvalidAnswer):
+            message = decode(line)
+            waiting = self._answers.get(message.get("id", 0))
+            if "method" in message:
+                if "id" in message:  # a request of the server
+                    unknown = {"error": {"code": -32601, "message": "unknown"}}
+                    known = {"result": {}} if message["method"] == "ping" else unknown
+                    self._write_line(_line(id=message["id"], **known))
+            elif waiting is not None and not waiting.done():
+                waiting.set_result(message)
+
+
+class _HttpChannel(_Channel, HttpTransport):
+    """The session of one space at an address: a POST for each message, answered by JSON or by events."""
+
+    async def notify(self, content: bytes) -> None:
+        await self._send(content)
+
+    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
+        assert self._session is not None, "the channel was started"
+        self._session.headers["Accept"] = "application/json, text/event-stream"
+        status, received, headers = await self._send(content)
+        if status != 200:
+            failure = (
+                ServerStopped if status in (404, 502, 503, 504) else ServerFailed
+            )  # 404: the session ended
+            raise failure(f"returned HTTP status {status}: {shown(received)}")
+        self._session.headers["MCP-Protocol-Version"] = MCP_VERSION
+        if session := headers.get("Mcp-Session-Id"):
+            self._session.headers["Mcp-Session-Id"] = session
+        texts = [received]
+        if headers.get("Content-Type", "").startswith("text/event-stream"):
+            events = re.split(rb"\r?\n\r?\n", received)
+            texts = [b"\n".join(re.findall(rb"^data: ?(.*?)\r?$", event, re.MULTILINE)) for event in events]
+        for message in (decode(text) for text in texts if text.strip()):
+            if message.get("id") == number and "method" not in message:
+                return message
+        raise InvalidAnswer(f"sent no answer to the request {number}: {shown(received)}")
+
+
+class McpTransport(Transport):
+    """A memory server that calls the tools of an MCP server: a command, or one that runs at an address."""
+
+    outlives_run = False
+
+    def __init__(
+        self, command: ServerCommand, log: Path, url: str = "", key_variable: str = "", setting: str = ""
+    ) -> None:
+        super().__init__()
+        self.setting = setting or command.setting
+        words = [str(path) if (path := command.folder / word).is_file() else word for word in command.words]
+        self._command, self._log, self._address = replace(command, words=words), log, (url, key_variable)
+        self._by_word = False
+        self._spaces: dict[str, _Channel] = {}
+        self._folder: TemporaryDirectory[str] | None = None
+        self._write = self._read = Tool("", {})
+        self._delete: Tool | None = None
+
+    async def start(self) -> None:
+        """Begin without a space. The first request starts a process."""
+        await self.stop()
+        self._folder = TemporaryDirectory(prefix="memflow-mcp-")
+
+    async def kill(self) -> str:
+        """End the processes at once, as a crash would."""
+        return "".join([await channel.kill() for channel in self._spaces.values()][:1])
+
+    async def stop(self) -> None:
+        """End the processes, and delete their folders."""
+        for space in list(self._spaces):
+            await self._close(space)
+        folder, self._folder = self._folder, None
+        if folder is not None:
+            folder.cleanup()
+
+    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
+        """Return the answer to a message of memflow's protocol."""
+        request = json.loads(content)
+        operation, space = request["op"], request.get("space", "")
+        if operation == "hello":
+            return await self._hello(request["settings"])
+        if operation in ("reset", "close"):
+            await self._close(space)
+            if operation == "reset":
+                await self._open(space)
+            return {}
+        if operation not in ("write", "read") and (operation != "forget" or self._delete is None):
+            return {"error": {"code": "unsupported", "message": f"MCP has no {operation}"}}
+        channel = self._spaces[space]
+        async with channel.turn:
+            if operation == "write":
+                return {"failures": await self._write_messages(channel, request["messages"])}
+            if operation == "forget":
+                return {"failures": await self._forget(channel, request)}
+            return await self._read_items(channel, request["query"], request["k"])
+
+    async def _hello(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+        named = {part: settings[part] for part in ("write", "read", "delete") if part in settings}
+        self._by_word = settings.get(WORDS) is True
+        declared = {name: value for name, value in settings.items() if name not in {*named, WORDS}}
+        if unknown := sorted(declared.keys() - Capabilities.model_fields.keys()):
+            raise ServerFailed(
+                f"has the setting {unknown[0]!r} in `settings`, which is no capability. Use write, read, delete, "
+                f"{WORDS}, {', '.join(Capabilities.model_fields)}, or remove it"
+            )
+        channel = await self._open("")
+        server = channel.server
+        name = f"{server.get('name', 'unknown')}"
+        try:
+            tools, cursor = list[Mapping[str, Any]](), dict[str, Any]()
+            while True:
+                page = await channel.call("tools/list", cursor)
+                tools += page.get("tools", ())
+                if not page.get("nextCursor"):
+                    break
+                cursor = {"cursor": page["nextCursor"]}
+            self._write, self._read = find_tools(tools, named, name)
+            scopes = [key for key, value in self._read.arguments.items() if value == "{space}"]
+            self._delete = find_delete(tools, named.get("delete"), scopes, name)
+        finally:
+            await self._close("")
+        calls = {
+            part: {"tool": tool.name, "arguments": tool.arguments}
+            for part, tool in (("write", self._write), ("read", self._read), ("delete", self._delete))
+            if tool is not None
+        }
+        forget = {} if self._delete is None else {"forget": ["message", "text"]}
+        return {
+            "name": f"mcp {name}",
+            "version": str(server.get("version", "unknown")),
+            "settings": {**settings, **calls},
+            "can": {**CAN, **forget, **declared},
+        }
+
+    async def _open(self, space: str) -> _Channel:
+        """Start the process or session of a space."""
+        url, key_variable = self._address
+        if url:
+            self._spaces[space] = channel = _HttpChannel(url, key_variable, self.setting)
+            await channel.begin()
+            return channel
+        assert self._folder is not None, "the transport was started"
+        folder = Path(self._folder.name) / token_hex(8)
+        folder.mkdir()
+        process = _ProcessChannel(self._command, self._log)
+        names = {"{folder}": str(folder), "{space}": process.name}
+        words = [
+            re.sub(r"\{(folder|space)\}", lambda match: names[match[0]], word) for word in self._command.words
+        ]
+        process.command = replace(self._command, words=words, folder=folder)
+        self._spaces[space] = process
+        await process.begin()
+        return process
+
+    async def _close(self, space: str) -> None:
+        if channel := self._spaces.pop(space, None):
+            await channel.stop()
+
+    async def _write_messages(
+        self, channel: _Channel, messages: list[Mapping[str, Any]]
+    ) -> list[Mapping[str, Any]]:
+        """Write messages, one by one if the tool takes a text. Return the failures."""
+        failures = list[Mapping[str, Any]]()
+        together = self._write.has("messages") and not self._write.has("text")
+        for part in [messages] if together else [[message] for message in messages]:
+            lines = [f"{message.get('speaker') or message['role']}: {message['text']}" for message in part]
+            turns = [{"role": message["role"], "content": message["text"]} for message in part]
+            values = {"text": "\n".join(lines), "messages": turns, "id": part[0]["id"]}
+            try:
+                await channel.use(self._write, values)
+            except ServerFailed as error:
+                failures.append({"why": str(error), "sources": [message["id"] for message in part]})
+            channel.sent |= {message["id"]: message["text"] for message in part}
+        return failures
+
+    async def _forget(self, channel: _Channel, request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+        """Delete the items with all words of a text, or with the whole text of a message. Return the failures."""
+        assert self._delete is not None, "the operation is declared"
+        ids = [name for name in request.get("message_ids", ()) if name in channel.sent]
+        deleted, failures = set[str](), list[Mapping[str, Any]]()
+        for text in [request["text"]] if request["by"] == "text" else [channel.sent[name] for name in ids]:
+            words = set(search_words(text))
+            queries = [text, *(list(words) if len(words) > 1 else [])][: MOST_WORDS + 1]
+            reads = [await self._read_items(channel, query, MOST_DELETED) for query in queries]
+            for item in (item for read in reads for item in read.get("items", ())):
+                has_words = bool(words) and words <= set(search_words(item["text"]))
+                is_named = has_words if request["by"] == "text" else item["id"] in ids or text in item["text"]
+                if item["id"] not in deleted and is_named:
+                    deleted.add(item["id"])
+                    try:
+                        await channel.use(self._delete, {"id": item["id"]})
+                    except ServerFailed as error:
+                        failures.append({"why": str(error), "sources": []})
+        return failures
+
+    async def _read_items(self, channel: _Channel, query: str, k: int) -> Mapping[str, Any]:
+        """Return the items for a query; with the setting `words`, those of its words if it finds none."""
+        found = result_items(await channel.use(self._read, {"query": query, "k": k}))
+        if isinstance(found, str):
+            return {"notes": found}
+        words = [*dict.fromkeys(re.findall(r"\w{3,}", query))][:MOST_WORDS]
+        if self._by_word and not found and len(words) > 1:
+            hits: dict[str, list[dict[str, Any]]] = {}
+            for word in words:
+                rows = result_items(await channel.use(self._read, {"query": word, "k": k}))
+                for item in rows if isinstance(rows, list) else ():
+                    hits.setdefault(item["id"], []).append(item)
+            found = [items[0] for items in sorted(hits.values(), key=len, reverse=True)]
+        return {
+            "items": [
+                {**item, "sources": [item["id"]] if item["id"] in channel.sent else []} for item in found[:k]
+            ]
+        }
+
+
+def _line(**message: Any) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", **message}).encode()
