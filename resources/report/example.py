@@ -4,8 +4,7 @@
 
     python -m memflow.resources.report.example FOLDER
 
-The page is that of the front end of
-this version, so the archive contains data files only.
+The page is that of the front end of this version, so the archive contains data files only.
 """
 
 import shutil
@@ -38,7 +37,10 @@ def write_example(folder: Path) -> None:
 
 
 def pack_example(folder: Path, archive: Path) -> None:
-    """Write the data files of a report's folder as an archive; `site` is the last."""
+    """Write the manifest and data files of a report folder to a zip archive.
+
+    The file `site`, which names all others, is written last.
+    """
     report = ReportFolder(folder)
     paths = [folder / MANIFEST, *(report.path(name) for name in (*report.former_names, SITE))]
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as packed:

@@ -12,7 +12,18 @@ from typing import Any, Protocol
 
 from memflow.fingerprint import digest
 from memflow.records import Probe
-from memflow.resources.report import costs, domain, episodes, page, results, runs, scores, site, verdicts
+from memflow.resources.report import (
+    costs,
+    domain,
+    episodes,
+    page,
+    papers,
+    results,
+    runs,
+    scores,
+    site,
+    verdicts,
+)
 from memflow.resources.report.folder import SITE, ReportFolder
 from memflow.resources.report.names import data_name
 from memflow.resources.report.payload import binary_script, gzip_script, json_script
@@ -63,12 +74,14 @@ def export_report(source: ReportSource, folder: Path) -> Report:
         for assistant in source.assistants[name]:
             _put_results(source, target, name, assistant)
     board = scores.score_file(source, "scores")
-    tables = {
+    tables: dict[str, Any] = {
+        "papers": papers.papers_file(source),
         "scores": board,
         **{name: scores.score_file(source, name) for name in scores.FILES if name != "scores"},
     }
     tables["costs"] = costs.costs_file(source)
     tables["headroom"] = scores.headroom_file(source)
+    tables["retrieval"] = scores.retrieval_file(source)
     for name, table in source.named(tables).items():
         target.put(name, digest(table), partial(gzip_script, name, table))
     rows = source.named(runs.runs_file(source, _differing(board)))

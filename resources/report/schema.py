@@ -14,7 +14,7 @@ from memflow.resources.lake.columns import from_array
 from memflow.resources.report.redaction import Redaction
 
 IDENTIFIERS = {"probe_id": "probe", "episode_id": "episode"}
-REASON = "reason"
+REASONS = frozenset({"reason", "forget_failure"})
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class FileColumns:
                 found.append([None] * rows.num_rows)
                 continue
             values = column_values(rows, name)
-            found.append(list(map(redaction.reason, values)) if name == REASON else values)
+            found.append(list(map(redaction.reason, values)) if name in REASONS else values)
         return list(zip(*found, strict=True))
 
     def rows(
@@ -102,7 +102,7 @@ MESSAGES = FileColumns(
     "memory.transcripts",
     (
         *("message_id", "checkpoint", "sequence", "role", "speaker", "text", "sent_at", "origin"),
-        *("cut", "reason"),
+        *("cut", "reason", "ended_entries", "forget_failure"),
     ),
     frozenset({"speaker", "text"}),
 )

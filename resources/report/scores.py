@@ -1,12 +1,14 @@
 """The data files of scores: the leaderboard, comparisons, drift, history and health, as columns and rows."""
 
 from collections.abc import Callable, Collection
+from dataclasses import asdict
 from typing import Any
 
 from memflow.pipeline import partition_key
 from memflow.records import TABLES, columns
 from memflow.resources.publishing.headroom import stored_headroom
 from memflow.resources.publishing.health import HEALTH
+from memflow.resources.publishing.rankings import stored_retrieval
 from memflow.resources.report.source import LEADERBOARD, ReportSource
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.catalog import declared_metrics, find_metric
@@ -59,6 +61,21 @@ def headroom_file(source: ReportSource) -> dict[str, Any]:
         "at": list(AT),
         "rows": [{**row, "statement": source.redaction.statement(row["statement"])} for row in rows],
     }
+
+
+def retrieval_file(source: ReportSource) -> list[dict[str, Any]]:
+    """Return what the selected memories retrieve without a chat model, over all probes of each domain."""
+    domains, assistants = source.options.domains, source.options.assistants
+    return [
+        {
+            **asdict(row),
+            "incomplete": source.redaction.text(row.incomplete),
+            "embedder": source.redaction.text(row.embedder),
+            "scores": [asdict(score) for score in row.scores if score.slice == "all"],
+        }
+        for row in stored_retrieval(source.settings, source.lake)
+        if row.domain in (domains or [row.domain]) and row.assistant in (assistants or [row.assistant])
+    ]
 
 
 def metric_rows(names: Collection[str]) -> list[dict[str, Any]]:

@@ -12,8 +12,10 @@ import Health from "./pages/health.jsx";
 import History from "./pages/history.jsx";
 import Leaderboard from "./pages/leaderboard.jsx";
 import Memory from "./pages/memory.jsx";
+import Papers from "./pages/papers.jsx";
 import Probe from "./pages/probe.jsx";
 import Probes from "./pages/probes.jsx";
+import Retrieval from "./pages/retrieval.jsx";
 import Run from "./pages/run.jsx";
 import { go, href, useRoute } from "./route.js";
 import { withModelNames } from "./site.js";
@@ -22,6 +24,8 @@ const PAGES = {
   leaderboard: { label: "Leaderboard", View: Leaderboard },
   health: { label: "Health", View: Health },
   compare: { label: "Compare", View: Compare },
+  retrieval: { label: "Retrieval", View: Retrieval },
+  papers: { label: "Papers", View: Papers },
   drift: { label: "Drift", View: Drift },
   history: { label: "History", View: History },
   probes: { label: "Probes", View: Probes },

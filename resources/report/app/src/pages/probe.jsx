@@ -56,6 +56,7 @@ function Page({ site, domain, verdicts, index, params, go }) {
     ]);
     return { key: `${probe.probe} ${views}`, episode, answers };
   }, [domain.name, probe.probe, views.join("\n")]);
+  const fact = useMemo(() => evidenceOfFact(probe, verdicts), [probe.probe]);
   const toggle = (name) => {
     const next = views.includes(name) ? views.filter((each) => each !== name) : [...views, name].slice(-MOST_SHOWN);
     go("probe", { ...params, view: next.length ? next : views });
@@ -85,14 +86,29 @@ function Page({ site, domain, verdicts, index, params, go }) {
       </ul>
       <Loaded state={state}>
         {({ episode, answers }) => (
-          <Detail site={site} domain={domain} probe={probe} episode={episode} answers={answers} views={views} results={results} params={params} />
+          <Detail site={site} domain={domain} probe={probe} fact={fact} episode={episode} answers={answers} views={views} results={results} params={params} />
         )}
       </Loaded>
     </div>
   );
 }
 
-function Detail({ site, domain, probe, episode, answers, views, results, params }) {
+/** Return the evidence of a probe and of all earlier probes of the same variables: all messages of the fact so far. */
+function evidenceOfFact(probe, verdicts) {
+  const key = JSON.stringify(probe.variables ?? []);
+  const found = new Set(probe.evidence);
+  if (key !== "[]") {
+    for (let i = 0; i < verdicts.ids.length; i++) {
+      const other = verdicts.probe(i);
+      if (other.episode === probe.episode && other.checkpoint <= probe.checkpoint && JSON.stringify(other.variables) === key) {
+        other.evidence.forEach((id) => found.add(id));
+      }
+    }
+  }
+  return [...found];
+}
+
+function Detail({ site, domain, probe, fact, episode, answers, views, results, params }) {
   const [target, setTarget] = useState(params.message ? { id: params.message } : null);
   const evidence = useMemo(() => new Set(probe.evidence), [probe]);
   const recalled = useMemo(
@@ -121,6 +137,7 @@ function Detail({ site, domain, probe, episode, answers, views, results, params 
           domain={domain}
           assistant={name}
           probe={probe}
+          fact={fact}
           results={answers[i]}
           failure={results.get(name)?.failure ?? null}
           texts={texts}
