@@ -6,7 +6,7 @@ code, the step is replayed from the ledger without new requests. memflow/pipelin
 each step.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -23,6 +23,7 @@ from memflow.memories.memory import Memory
 from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.config import MEMORY_MODELS, OWN_MODELS
 from memflow.memories.server.memory import ServerMemory
+from memflow.metrics.backends import EMBEDDER
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, tables_of
 from memflow.repeats import source_of
 from memflow.resources.data.library import CHECKSUMS, Library
@@ -34,6 +35,7 @@ from memflow.resources.settings.settings import Settings
 from memflow.resources.source_code import SourceCode
 from memflow.run.prompt_catalog import ANY_ROLE
 from memflow.run.recording import SCRIPTED
+from memflow.scoring.calibrations import CALIBRATED
 from memflow.scoring.catalog import plugin_metrics
 from memflow.scoring.judges import SELF_JUDGES
 from memflow.scoring.scripted import SCRIPTED_RECALL
@@ -83,6 +85,8 @@ class Fingerprints:
             if read
         ]
         models = [self._model(role, step, domain, assistant) for role in step.models]
+        if step.name == "calibrations" and not self.settings.calibrates(domain.name):
+            models = []
         parameters = (
             *(domain.name, domain.datasets, domain.parameters, domain.seed, domain.limit, domain.decoding),
         )
@@ -101,14 +105,20 @@ class Fingerprints:
         """Return the fingerprint of a table: the fingerprint of the step that writes the table."""
         return self.step(WRITERS[table], where, assistant)
 
-    def up_to_date(self, scope: Scope, where: str | Domain = ALL, assistant: str = "") -> bool:
+    def up_to_date(
+        self,
+        scope: Scope,
+        where: str | Domain = ALL,
+        assistant: str = "",
+        tables: Sequence[str] | None = None,
+    ) -> bool:
         """Return whether every table of a scope is up to date for a partition (of a data set, domain or assistant).
 
-        A partition with a damaged file is stale: its stored fingerprint cannot be trusted.
+        With `tables`, only these. A partition with a damaged file is stale: its stored fingerprint cannot be trusted.
         """
         key = partition_key(where.name if isinstance(where, Domain) else where, assistant)
         today: dict[str, str] = {}
-        for table in tables_of(scope):
+        for table in tables_of(scope) if tables is None else tables:
             step = WRITERS[table]
             facts = self._listed.intact_facts(table, key)
             if facts is None:
@@ -139,26 +149,30 @@ class Fingerprints:
             }
         if step.name == "verdicts":
             return self.behind(domain, assistant)
-        if step.name == "retrieval":
-            return {"embedder": self.settings.embedder.fingerprint()}
+        if step.name in ("retrieval", "rankings"):
+            return self._of_search(step, domain, assistant)
         if step.name == "claims":
             scripted = "yes" if self._scripted_judge(step, domain) else "no"
             return {SCRIPTED: scripted, "states": self.content("state.changes", domain.name)}
         return {}
 
+    def _of_search(self, step: Step, domain: Domain, assistant: str) -> dict[str, str]:
+        """Return the metadata to store with entries that were searched, or read without an answer."""
+        embedder = self.settings.embedder
+        if step.name == "retrieval":
+            return {"embedder": embedder.fingerprint()}
+        embeds = self._embeds(self._memory(assistant)[0], assistant)
+        return {
+            SCRIPTED: "yes" if self._scripted_data(domain) else "no",
+            **({"embedder": embedder.name, "embedder_fingerprint": embedder.fingerprint()} if embeds else {}),
+        }
+
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
         """Return the metadata to store with an assistant's verdicts: models, prompts, probe version, recall limits."""
-        roles = self.settings.roles
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
         answering = self.settings.model_of(assistant)
-        others = {
-            *([roles.simulator] if stages else []),
-            *([roles.backbone] if "feedback" in stages else []),
-            *(self._annotating() if self.annotators(domain) else []),
-        }
-        scripted = self._any_scripted(others)
-        scripted |= any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
+        scripted = self._scripted_data(domain)
         memory = self._memory(assistant)[0]
         # A scripted assistant contributes to recall if it replies in the dialogues or works for the memory.
         uses_chat = memory.system.needs_chat or (
@@ -181,7 +195,19 @@ class Fingerprints:
             SCRIPTED: "yes" if scripted or scripted_answers else "no",
             SCRIPTED_RECALL: "yes" if scripted_recall else "no",
             "probes": self.content("question.probes", domain.name),
+            CALIBRATED: self.content("score.calibrations", domain.name),
         }
+
+    def _scripted_data(self, domain: Domain) -> bool:
+        """Return whether a scripted chat simulated users, led training dialogues or labeled gold in a domain."""
+        roles, stages = self.settings.roles, registry.benchmark(domain.benchmark).simulator_stages(domain)
+        others = {
+            *([roles.simulator] if stages else []),
+            *([roles.backbone] if "feedback" in stages else []),
+            *(self._annotating() if self.annotators(domain) else []),
+        }
+        recorded = any(self._meta("raw.records", name).get(SCRIPTED) == "yes" for name in domain.datasets)
+        return recorded or self._any_scripted(others)
 
     def _embeds(self, memory: MemoryConfig, assistant: str) -> bool:
         """Return whether a memory embeds with the embedder of the settings, itself or through the model proxy."""
@@ -266,7 +292,8 @@ class Fingerprints:
         """Return the fingerprints of those metric backends of a domain that the settings configure."""
         used = registry.benchmark(domain.benchmark).metric_backends(domain)
         if used not in self._metric_backends:
-            self._metric_backends[used] = fingerprints(self.settings, used)
+            embedder = {EMBEDDER: self.settings.embedder.fingerprint()} if EMBEDDER in used else {}
+            self._metric_backends[used] = fingerprints(self.settings, used) | embedder
         return self._metric_backends[used]
 
     def code_of(self, step: Step, domain: Domain, assistant: str = "") -> str:
@@ -285,7 +312,7 @@ class Fingerprints:
         if role in ("annotator", "verifier"):
             return self.annotators(domain)
         if role == "judge":
-            return self.judge(domain, *step.writes)
+            return self.judge(domain, *step.judged)
         if role == "assistant":
             return self.answering(assistant)
         if role == "metric backends":

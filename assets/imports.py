@@ -51,6 +51,8 @@ def store_results(settings: Settings, domain: str, results: ImportedResults) -> 
     # What the memory held is not recorded; rules about replies and commands read these tables.
     unknown: dict[str, Sequence[Any]] = {"memory.transcripts": (), "memory.indexes": ()}
     tables = {**unknown, "answer.replies": results.replies, "score.verdicts": results.verdicts}
+    if results.attributions or lake.facts("score.attributions", key) is not None:
+        tables["score.attributions"] = results.attributions
     written = {
         table: lake.write(table, key, rows, fingerprint=results.source, meta=meta)
         for table, rows in tables.items()

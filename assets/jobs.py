@@ -12,7 +12,7 @@ import dagster as dg
 from memflow.assets import report
 from memflow.assets.automation import MODELS
 from memflow.assets.partitions import Partitions
-from memflow.pipeline import JOBS, RETRIEVAL_JOB, tables_of
+from memflow.pipeline import JOBS, RETRIEVAL_JOB, RETRIEVAL_ONLY, RETRIEVAL_ONLY_JOB, tables_of
 
 ASSISTANTS = dg.AssetSelection.assets(["model", "assistants"])
 OBSERVE = ("observe_simulator", "observe_assistants")
@@ -34,6 +34,11 @@ def build() -> list[Any]:
             RETRIEVAL_JOB,
             dg.AssetSelection.assets(["score", "retrieval"]),
             description="Search stored entries again: which read failures would a better search have avoided?",
+        ),
+        dg.define_asset_job(
+            RETRIEVAL_ONLY_JOB,
+            dg.AssetSelection.assets(*(table.split(".") for table in RETRIEVAL_ONLY)),
+            description="Play episodes, and read the memory for each probe with evidence: retrieval without answers.",
         ),
         dg.define_asset_job(
             report.JOB,

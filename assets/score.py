@@ -8,7 +8,7 @@ from typing import Any
 
 import dagster as dg
 
-from memflow.assets.automation import when_inputs_settle
+from memflow.assets.automation import when_inputs_settle, when_models_change
 from memflow.assets.evaluation_inputs import inputs_meta, judges_meta
 from memflow.assets.metadata import report_link, score_metadata
 from memflow.assets.step_assets import PartitionRun, StepAssets, upstream_of
@@ -22,17 +22,20 @@ from memflow.scoring.health.markdown import health_markdown
 VERDICTS = "score.verdicts"
 ATTRIBUTIONS = "score.attributions"
 CLAIMS = "score.claims"
+CALIBRATIONS = "score.calibrations"
 HEALTH = "score.health"
 RETRIEVAL = "score.retrieval"
+RANKINGS = "score.rankings"
 
 
 def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
-    """Return the assets score/verdicts, score/attributions, score/claims, score/health and score/retrieval.
+    """Return the assets of calibrations, verdicts, attributions, claims, health, retrieval and rankings.
 
-    Nothing but its own job requests score/retrieval.
+    Nothing but their own jobs requests score/retrieval and score/rankings.
     """
     build_asset = factory.of_partitions
     return [
+        build_asset(CALIBRATIONS, when_models_change),
         build_asset(
             VERDICTS, when_inputs_settle(upstream_of(VERDICTS)), stored=verdict_inputs, shown=shown_gaps
         ),
@@ -40,6 +43,7 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
         build_asset(CLAIMS, when_inputs_settle(upstream_of(CLAIMS)), stored=claim_judges),
         build_asset(HEALTH, when_inputs_settle(upstream_of(HEALTH)), shown=health_metadata),
         build_asset(RETRIEVAL, None, kinds=("lancedb", "parquet", "duckdb")),
+        build_asset(RANKINGS, None, stored=ranking_gaps),
     ]
 
 
@@ -52,6 +56,12 @@ def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[s
         **inputs_meta(run.fingerprints, run.domain, run.assistant),
         **judges_meta(run.settings, run.domain, rows),
     }
+
+
+def ranking_gaps(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
+    """Return the data that the domain of the rankings lacks."""
+    gaps = all_gaps(run.lake.intact_facts("question.probes", run.domain.name), None)
+    return {INCOMPLETE: gaps} if gaps else {}
 
 
 def claim_judges(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-GROWTH_BYTES = 16_000_000
+GROWTH_BYTES = 32_000_000
 """Growth of the resident memory after which freed memory is returned: smaller runs save the time."""
 MALLOC_OPTIONS = {
     "MALLOC_TRIM_THRESHOLD_": (-1, 1 << 17),

@@ -20,8 +20,10 @@ from memflow.chat.replacements import replacements
 from memflow.fingerprint import digest
 from memflow.resources.files.file_cache import FileCache, FileState
 
-TEXTS = (".md", ".yaml")
-"""Files that count as text: prompts, personas, reference values."""
+TEXTS = (".md", ".toml", ".yaml")
+"""Files that count as text: prompts, personas, reference values, known answers."""
+DECLARATIONS = {"protocol.yaml", "paper.yaml"}
+"""Texts that no step reads: the tables of a paper, and protocol points, whose values are parameters and decoding."""
 SKIPPED = {"__pycache__", "assets", "cli", "page", "prompts", "resources", "sql"}
 ROW_TYPES = "records"
 """The package of the row types. The lake compares the columns of each file with theirs."""
@@ -112,7 +114,7 @@ class SourceCode:
                 path.read_text(encoding="utf-8")
                 for place in (folder, folder / "prompts")
                 for path in sorted(place.glob("*"))
-                if path.suffix in TEXTS
+                if path.suffix in TEXTS and path.name not in DECLARATIONS
             ]
         return self._texts[folder]
 

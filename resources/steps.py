@@ -72,11 +72,12 @@ class StepRunner:
                 check_stored_embedder(self.settings, self.lake, domain.name, assistant)
             partition |= {
                 "benchmark": benchmark,
+                "calibrates": self.settings.calibrates(domain.name),
                 "domain": domain,
                 "assistant": assistant,
                 "memory": memory,
                 "index": searchable,
-                "early": self._early(step, run_id, domain) if asks_early else None,
+                "early": self._early_answers(step, run_id, domain) if asks_early else None,
                 "metric_backends": partial(
                     build_metric_backends, self.settings, benchmark.metric_backends(domain)
                 ),
@@ -94,8 +95,12 @@ class StepRunner:
         context = RequestContext(run=run_id, stage=step.stage, domain=name, assistant=assistant)
         return self.models.run(context, work, shared=calls_models)
 
-    def _early(self, step: Step, run_id: str, domain: Domain) -> EarlyAnswers | None:
-        """Return new early answers for the step `memories`, the early answers of the run for `replies`, else None."""
+    def _early_answers(self, step: Step, run_id: str, domain: Domain) -> EarlyAnswers | None:
+        """Return the replies requested while episodes are still played.
+
+        The step `memories` creates them from the test probes; the step `replies` gets those of its run. Return None for
+        other steps, or if the run has none.
+        """
         if step.name == "memories":
             probes = self.lake.read("question.probes", domain.name)
             return self.models.early_answers(run_id, [probe for probe in probes if probe.split == "test"])

@@ -106,7 +106,8 @@ def check_stored_embedder(settings: Settings, lake: Lake, domain: str, assistant
     if stored not in (None, settings.embedder.name):
         raise BadInput(
             f"the entries of {assistant} in {domain} were embedded by {stored}, and the embedder of the settings is "
-            f"{settings.embedder.name}. Name the former with --embedder (`memflow search --mode text` needs none)."
+            f"{settings.embedder.name}. Name the former with --embedder, or under [embedder] "
+            "(`memflow search --mode text` needs none)."
         )
 
 
@@ -117,7 +118,7 @@ def embed_query(settings: Settings, lake: Lake, domain: str, assistant: str, que
     models = Models(settings, SqlLedger(settings.ledger_url))
 
     async def embed(chats: Chats) -> Vector:
-        return await (await chats.embedder()).embed([query])
+        return await (await chats.embedder()).embed([query], "query")
 
     try:
         context = RequestContext(run="search", stage="search", domain=domain, assistant=assistant)
@@ -163,7 +164,10 @@ def _moment(
     key = partition_key(domain, source_of(TRANSCRIPTS, assistant))
     pasts = episode_histories((), lake.stream(TRANSCRIPTS, key), ())
     if not pasts:
-        raise BadInput(f"{assistant} has no messages in {domain}, because it did not play an episode there.")
+        raise BadInput(
+            f"{assistant} has no messages in {domain}, because it did not play an episode there. "
+            "Search another assistant."
+        )
     if episode is None and len(pasts) == 1:
         [episode] = pasts
     if episode is None:

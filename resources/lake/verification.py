@@ -30,7 +30,7 @@ def verify_rows(table: str, file: pa.NativeFile) -> Facts:
     Raises WrongHash if a byte changed, if memflow did not write the file, or if its columns cannot be read as those of
     the table (`column_changes`).
     """
-    with _read_errors():
+    with _convert_read_errors():
         footer = read_footer(file)
         facts = _facts(table, file, footer)
         if content_hash(file, file.size() - len(footer)) != facts.content:
@@ -40,7 +40,7 @@ def verify_rows(table: str, file: pa.NativeFile) -> Facts:
 
 def verify_metadata(table: str, file: pa.NativeFile) -> Facts:
     """Read the footer of a file, compare its hash, and return the metadata. Raises the errors of `verify_rows`."""
-    with _read_errors():
+    with _convert_read_errors():
         return _facts(table, file, read_footer(file))
 
 
@@ -54,10 +54,10 @@ def _facts(table: str, file: pa.NativeFile, footer: bytes) -> Facts:
 
 
 @contextmanager
-def _read_errors() -> Iterator[None]:
-    """Raise WrongHash for the errors of a file that is no Parquet."""
+def _convert_read_errors() -> Iterator[None]:
+    """Convert the errors of reading an invalid Parquet file to WrongHash."""
     try:
         yield
-    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as wrong:
-        text = str(wrong).strip() or type(wrong).__name__
-        raise WrongHash(f"it cannot be read as Parquet: {text.splitlines()[0].rstrip('.')}") from wrong
+    except (pa.ArrowException, OSError, ValueError, OverflowError, MemoryError) as error:
+        text = str(error).strip() or type(error).__name__
+        raise WrongHash(f"it cannot be read as Parquet: {text.splitlines()[0].rstrip('.')}") from error

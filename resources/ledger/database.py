@@ -180,7 +180,7 @@ def damaged_file(url: str, reason: str) -> StoreFailed:
     return StoreFailed(
         f"the ledger {without_password(url)} is damaged ({reason}). End all memflow processes, rescue its rows with "
         f"`sqlite3 {path} .recover | sqlite3 {new}` (with the program of sqlite.org), and rename the new file to the "
-        "old one, or restore a backup (docs/how-to/recovery.md); then rerun."
+        "old one, or restore a backup (docs/how-to/deploy.md); then rerun."
     )
 
 

@@ -70,7 +70,7 @@ def groups(connection: Connection, by: Sequence[str]) -> list[LedgerGroup]:
         "prompt_tokens": columns.prompt_tokens,
         "completion_tokens": columns.completion_tokens,
         "reasoning_tokens": columns.reasoning_tokens,
-        "cut": sa.case((columns.end == "cut", 1), else_=0),
+        "cut": sa.case((columns.end.in_(("cut", "loop")), 1), else_=0),
         "bytes": size,
     }
     answered = (

@@ -17,10 +17,10 @@ from sqlalchemy.engine import Connection, Dialect
 
 from memflow.chat.requests import ChatMessage, Completion
 from memflow.errors import DamagedRow
-from memflow.resources.endpoints.embedder import TimedVector
-from memflow.resources.ledger.tables import COMPLETION_COLUMNS, MAX_ROWS, completions, embeddings
+from memflow.resources.ledger.tables import COMPLETION_COLUMNS, MAX_ROWS, completions, embeddings, uses
+from memflow.resources.models.cached_embedder import TimedVector
 
-STORED_ENDS = ("answered", "cut")
+STORED_ENDS = ("answered", "cut", "loop")
 """The ends of completions. The other ends of memflow.chat.requests.End are ends of failures."""
 _COUNTS = ("prompt_tokens", "completion_tokens", "cached_tokens", "reasoning_tokens")
 
@@ -67,6 +67,20 @@ def read_messages(connection: Connection, digest: str) -> tuple[ChatMessage, ...
     for _, messages in _rows_of(connection, completions, ("messages",), [digest]):
         return _messages(digest, messages)
     return None
+
+
+def read_judge_replies(
+    connection: Connection, run: str, domain: str, assistant: str
+) -> Sequence[sa.Row[Any]]:
+    """Return the completions of the judges that a run used for an assistant, each with `judge`, its name."""
+    query = (
+        sa.select(uses.c.model.label("judge"), completions)
+        .join_from(uses, completions, uses.c.digest == completions.c.digest)
+        .where(uses.c.run == run, uses.c.role == "judge", uses.c.domain == domain)
+        .where(uses.c.assistant == assistant)
+        .distinct()
+    )
+    return connection.execute(query).all()
 
 
 def read_vectors(connection: Connection, digests: Sequence[str]) -> dict[str, TimedVector]:

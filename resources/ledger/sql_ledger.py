@@ -20,7 +20,6 @@ from sqlalchemy.engine import Connection
 from memflow.chat.ledger import RequestContext, RequestsInFlight
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import BadSettings, DamagedRow
-from memflow.resources.endpoints.embedder import TimedVector
 from memflow.resources.ledger.database import explained_errors, open_engine, open_reader
 from memflow.resources.ledger.lookups import LookupBatcher
 from memflow.resources.ledger.reading import (
@@ -40,6 +39,7 @@ from memflow.resources.ledger.usage import (
     used_by,
 )
 from memflow.resources.ledger.writer import LedgerWriter
+from memflow.resources.models.cached_embedder import TimedVector
 from memflow.resources.reconnect import repeat_if_lost
 
 T = TypeVar("T")

@@ -33,7 +33,9 @@ completions = sa.Table(
     sa.Column("completion_tokens", sa.Integer, nullable=False),
     sa.Column("cached_tokens", sa.Integer, nullable=False),
     sa.Column("latency_s", sa.Float, nullable=False),
-    sa.Column("end", sa.Text, nullable=False, comment="answered or cut: see memflow.chat.requests.End."),
+    sa.Column(
+        "end", sa.Text, nullable=False, comment="answered, cut or loop: see memflow.chat.requests.End."
+    ),
     sa.Column("reasoning_tokens", sa.Integer, nullable=False, comment="Part of completion_tokens."),
     sa.Column("estimated", sa.Boolean, nullable=False, comment="The token counts are estimates."),
     sa.Column("asked_at", sa.Float, nullable=False, comment="Seconds since 1970, UTC."),

@@ -80,7 +80,7 @@ def unfinished_by(run: str, stage: str) -> sa.Select[Any]:
 
 
 def _cut() -> sa.ColumnElement[int]:
-    return sa.case((completions.c.end == "cut", 1), else_=0)
+    return sa.case((completions.c.end.in_(("cut", "loop")), 1), else_=0)
 
 
 def _sum(column: sa.ColumnElement[Any], name: str = "") -> sa.ColumnElement[Any]:

@@ -9,6 +9,7 @@ from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.pipeline import partition_key
+from memflow.records import NOT_MEASURABLE, UNASKED
 from memflow.resources.data.library import Library
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.lake import Lake
@@ -70,7 +71,7 @@ def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:
         if facts is not None and facts.quarantined:
             failed = facts.quarantined
             if table == "answer.replies":
-                failed -= _quarantined_tests(domain, lake)
+                failed -= _unfailed(domain, partition_key(domain, assistant), lake)
             gaps.append(quarantine_gap(failed, facts.rows, what, "failed"))
     return join_gaps(gaps)
 
@@ -88,7 +89,13 @@ def all_gaps(probes: Facts | None, verdicts: Facts | None) -> str | None:
     return join_gaps(gaps)
 
 
-def _quarantined_tests(domain: str, lake: Lake) -> int:
-    """Return the number of quarantined test probes, whose replies have a reason although no request failed."""
-    rows = lake.columns("question.probes", domain, ("split", "reason"))
-    return sum(split == "test" and reason is not None for split, reason in rows)
+def _unfailed(domain: str, partition: str, lake: Lake) -> int:
+    """Return the number of replies with a reason although nothing failed: quarantined, or not measurable."""
+    probes = list(lake.columns("question.probes", domain, ("split", "reason", "kind")))
+    quarantined = sum(split == "test" and reason is not None for split, reason, _ in probes)
+    if not any(kind in UNASKED for _, _, kind in probes):
+        return quarantined
+    reasons = lake.columns("answer.replies", partition, ("reason",))
+    return quarantined + sum(
+        reason is not None and reason.startswith(NOT_MEASURABLE) for (reason,) in reasons
+    )

@@ -18,7 +18,7 @@ from memflow.records import Probe, Score, Verdict
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.completeness import all_gaps
-from memflow.resources.publishing.health import cached_health
+from memflow.resources.publishing.health import cached_health, stored_calibrations
 from memflow.resources.publishing.score_cache import DomainCache, plain_values, rows_of
 from memflow.resources.publishing.warehouse import WarehouseSession
 from memflow.run.recording import SCRIPTED
@@ -177,6 +177,7 @@ class DomainScorer:
             scripted_judge=self._scripted_judge,
             health=self._health,
             independent=self._benchmark.independent_episodes,
+            calibrations=lambda name: stored_calibrations(self._lake, self.domain.name, self._meta[name]),
         )
 
     @cached_property

@@ -1,9 +1,13 @@
-"""The health of assistants from the lake, summarized per domain and assistant, with a cache."""
+"""What qualifies scores, from the lake: the health of assistants, with a cache, and the calibrations of judges."""
 
-from memflow.pipeline import partition_key
+from collections.abc import Mapping
+
+from memflow.pipeline import CALIBRATIONS, partition_key
+from memflow.records import Calibration
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.score_cache import DomainCache
+from memflow.scoring.calibrations import CALIBRATED
 from memflow.scoring.health import overall_state
 from memflow.scoring.published_health import AssistantHealth
 
@@ -21,6 +25,13 @@ def stored_health(lake: Lake, domain: str, assistant: str) -> AssistantHealth | 
         return None
     state, statement = overall_state(lake.read(HEALTH, partition))
     return AssistantHealth(state, statement.rstrip("."))
+
+
+def stored_calibrations(lake: Lake, domain: str, meta: Mapping[str, str]) -> list[Calibration]:
+    """Return the calibrations of a domain's judges that verdicts with the metadata `meta` stand on; otherwise none."""
+    facts = lake.facts(CALIBRATIONS, domain)
+    known = facts is not None and meta.get(CALIBRATED) == facts.digest
+    return lake.read(CALIBRATIONS, domain) if known else []
 
 
 def cached_health(

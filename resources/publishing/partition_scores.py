@@ -11,7 +11,7 @@ from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.pipeline import partition_key
 from memflow.records import BY_EVIDENCE, Score
 from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.health import stored_health
+from memflow.resources.publishing.health import stored_calibrations, stored_health
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.failure_attributions import failure_scores
@@ -47,6 +47,7 @@ def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Ware
         operations={},
         checkpoints={},
         read=lambda table, name: None,
+        calibrations=lambda name: stored_calibrations(lake, domain.name, {} if facts is None else facts.meta),
         scripted_judge=lambda name: facts is not None and facts.meta.get(SCRIPTED_JUDGE) == "yes",
     )
     health = stored_health(lake, domain.name, assistant)

@@ -1,5 +1,6 @@
 """The rows of score.history: those of earlier publications in the lake, and those that a publication adds."""
 
+import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -9,6 +10,7 @@ from memflow.records import PublishedScore, Score
 from memflow.resources.lake.facts import RUN, Facts
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings
+from memflow.scoring.drift import INPUTS
 from memflow.scoring.judges import JUDGES
 from memflow.scoring.publications import Publication, ScoreInputs, rows_to_add
 
@@ -79,4 +81,5 @@ def _inputs(settings: Settings, lake: Lake, domain: str, assistant: str) -> Scor
         [facts.digest for facts in (probes, verdicts) if facts is not None],
         [*dict.fromkeys(judges)],
         benchmark.judged_metrics,
+        json.loads(verdicts.meta.get(INPUTS, "{}")).get("simulator") if verdicts else None,
     )

@@ -68,7 +68,7 @@ def _host_of(origin: str) -> str:
 
 
 def _is_navigation(scope: Scope, headers: Headers) -> bool:
-    """Return whether a user follows a link to a page of this server. A page inside a foreign page is no navigation."""
+    """Return whether a user follows a link to a page of this server. A page in another page's iframe is none."""
     document = (headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest")) == ("navigate", "document")
     return scope["type"] == "http" and scope["method"] == "GET" and document
 

@@ -70,7 +70,7 @@ def _is_unused(lease: IO[str]) -> bool:
 
 
 def _end_with_watchdog() -> None:
-    """Let the system end this process with its parent, also where that is killed."""
+    """Ask the kernel to end this process when its parent ends, even if the parent is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(SET_PARENT_DEATH_SIGNAL, signal.SIGTERM, 0, 0, 0)
 

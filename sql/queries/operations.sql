@@ -32,7 +32,7 @@ asked AS (
     FROM answer.replies AS replies
     INNER JOIN question.probes AS probes
         ON replies.domain = probes.domain AND replies.probe_id = probes.probe_id
-    WHERE replies.domain = $domain AND probes.reason IS NULL
+    WHERE replies.domain = $domain AND probes.reason IS NULL AND probes.kind NOT IN ('written', 'stored')
     GROUP BY replies.assistant, replies.episode_id
 )
 

@@ -13,11 +13,11 @@ from typing import Any
 import pytest
 from stub import stub_process
 
-from memflow.cli.pipeline import Silent, run_pipeline
-from memflow.cli.planned_runs import Outcome, RunRequest
-from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
 from memflow.errors import MissingData
+from memflow.operations.pipeline import Silent, run_pipeline
+from memflow.operations.planned_runs import Outcome, RunRequest
+from memflow.operations.selection import Selection
 from memflow.records import Score
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings, load

@@ -14,7 +14,7 @@ from memflow.assets.definitions import build_defs
 from memflow.assets.partitions import pair
 from memflow.benchmarks.registry import find_domain
 from memflow.checks.expectations import expectations_of
-from memflow.cli.executor import QUIET
+from memflow.operations.executor import QUIET
 from memflow.resources.configurable import configurable_resources
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings

@@ -13,7 +13,7 @@ from memflow.resources import source_code
 from memflow.resources.data.library import Library
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.sections import Embedder
+from memflow.resources.settings.embedder import Embedder
 from memflow.resources.settings.settings import Settings, load
 from memflow.run.prompt_catalog import prompt_catalog
 
@@ -256,7 +256,7 @@ PARTITIONS = [
     ("amemgym_demo", "mem0"),
     ("amemgym_demo", "awe_2_4_30"),
     ("membench_observation", "full"),
-    ("comem_amemgym", "full"),
+    ("comem_friendsqa", "full"),
     ("memorybench_demo", "full"),
 ]
 
@@ -289,7 +289,7 @@ def edited(folder: Path, monkeypatch, path: str, old: str, new: str) -> set[str]
         ("benchmarks/amemgym/load.py", '"""', '"""Edited. ', ()),
         ("benchmarks/amemgym/load.py", "\nfrom ", "\n# a comment\nfrom ", ()),
         ("benchmarks/membench/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("membench",)),
-        ("benchmarks/amemgym/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("amemgym", "comem")),
+        ("benchmarks/amemgym/load.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("amemgym",)),
         ("records/memories.py", "    speaker:", "    words: int | None = None\n    speaker:", ()),
         ("memories/mem0/memory.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0",)),
         ("memories/mem0/facts.py", "\nfrom ", "\nEDITED = 1\nfrom ", ("/mem0", "/awe")),

@@ -8,12 +8,12 @@ from drift_settings import SETTINGS
 
 from memflow.assets.definitions import build_defs
 from memflow.assets.jobs import OBSERVE
-from memflow.cli.pipeline import Silent, run_pipeline
-from memflow.cli.planned_runs import Outcome, PlannedRun, RunRequest
+from memflow.operations.pipeline import Silent, run_pipeline
+from memflow.operations.planned_runs import Outcome, PlannedRun, RunRequest
 from memflow.resources.instance.instance import open_instance
 from memflow.resources.settings.settings import Settings, load
 
-DOMAIN, ASSISTANT = "generated_users", "bm25_message"
+DOMAIN, ASSISTANT = "generated_users", "full"
 
 
 def settings_of(folder: Path, simulator: str) -> Settings:

@@ -1,5 +1,6 @@
 """User memories as partitions: from memflow.toml, including one that cannot be imported, and from run options."""
 
+import re
 from pathlib import Path
 
 import dagster as dg
@@ -118,5 +119,6 @@ def test_run_fails_with_the_reason_if_every_reply_of_a_memory_fails(
     for _ in range(2):  # a rerun of it is no success either
         ran = CliRunner().invoke(app, command, env={"COLUMNS": "1000"})
         assert ran.exit_code == 1
-        assert "at_least_1_reply_without_failure fails on 32 of 32 rows" in ran.stdout
+        rows = re.search(r"at_least_1_reply_without_failure fails on (\d+) of (\d+) rows", ran.stdout)
+        assert rows is not None and rows[1] == rows[2]
         assert "ChatError: no index" in ran.stdout and "1 failed" in ran.stdout

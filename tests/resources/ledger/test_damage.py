@@ -15,13 +15,13 @@ from ledger_rows import ACCOUNT, completion, find, request, store
 from memflow.chat.ledger import LedgeredChat
 from memflow.chat.requests import Sampling, TokenBound
 from memflow.errors import DamagedRow, MemflowError, StoreFailed
-from memflow.resources.endpoints.embedder import TimedVector
 from memflow.resources.files.sqlite_urls import sqlite_url
 from memflow.resources.ledger.damage import ledger_damage
 from memflow.resources.ledger.maintenance import CompletionFilter, forget
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.ledger.tables import completions, embeddings
 from memflow.resources.ledger.usage import GROUPS
+from memflow.resources.models.cached_embedder import TimedVector
 
 A, B = "a" * 32, "b" * 32
 FORGET = f"memflow ledger forget --digest {A}"
@@ -189,7 +189,7 @@ def test_damaged_page_is_reported_in_one_sentence_with_the_command_that_rescues_
 
 @pytest.mark.skipif(shutil.which("sqlite3") is None, reason="the program sqlite3 is not installed")
 def test_rows_around_a_damaged_page_are_rescued_by_a_dump(filled: Path, tmp_path: Path) -> None:
-    """The second way in docs/how-to/recovery.md: not every distribution's sqlite3 has `.recover`."""
+    """The second way in docs/how-to/deploy.md: not every distribution's sqlite3 has `.recover`."""
     page = filled.read_bytes().index(b"an answer ") // 4096
     with filled.open("r+b") as file:
         file.seek(page * 4096)

@@ -19,8 +19,8 @@ from ledger_rows import ACCOUNT, Choice, completion, fill, find, request, store
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling, schema_digest
 from memflow.errors import BadSettings, StoreFailed
-from memflow.resources.endpoints.embedder import TimedVector
 from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.models.cached_embedder import TimedVector
 
 
 def test_ledger_does_not_replace_a_stored_completion(either_url: str) -> None:

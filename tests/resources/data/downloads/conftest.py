@@ -6,15 +6,12 @@ from collections.abc import Iterator
 import pytest
 from download_origin import OriginServer, serving
 
-from memflow.resources.data.downloads import transfer
-
 
 @pytest.fixture
 def origin(monkeypatch: pytest.MonkeyPatch) -> Iterator[OriginServer]:
     """Return a local origin. No proxy of the environment applies to it, and retries do not wait."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setitem(transfer.OPTIONS, "timeout", (2.0, 0.3))
     monkeypatch.setattr(time, "sleep", lambda seconds: None)
     with serving() as state:
         yield state

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from memflow.errors import DownloadFailed
+from memflow.resources.data.downloads import transfer
 from memflow.resources.data.downloads.transfer import RETRIES, fetch
 
 CONTENT = bytes(range(256)) * 40
@@ -28,7 +29,8 @@ def test_interrupted_or_overloaded_server_is_asked_again(origin, path, faults):
 
 
 @pytest.mark.parametrize("faults", [{"cuts": [100] * 9}, {"stalls_at": 50}])
-def test_file_that_never_arrives_as_a_whole_fails_and_leaves_nothing(origin, path, faults):
+def test_file_that_never_arrives_as_a_whole_fails_and_leaves_nothing(origin, path, faults, monkeypatch):
+    monkeypatch.setitem(transfer.OPTIONS, "timeout", (30.0, 1.0))
     with pytest.raises(DownloadFailed, match="Check the network"):
         fetch(origin.add("a", CONTENT, **faults), path)
     assert len(origin.downloads()) == RETRIES + 1 and not list(path.parent.iterdir())
