@@ -55,7 +55,7 @@ seed = 2
 parameters = {parameters}
 """
 PARAMETERS = (
-    "{ users = 1, periods = 2, questions = 2, variables_per_question = 2, choices_per_variable = 3, "
+    "{ users = 2, refinements = 20, periods = 2, questions = 2, variables_per_question = 2, choices_per_variable = 3, "
     "changes_per_period = 3, max_changes_per_variable = 3, min_variants = 4, months_per_period = 3, rounds_init = 1, "
     'rounds_update = 2, start_date = "2020-10-01" }'
 )
@@ -90,6 +90,10 @@ class Cluster:
     def answered(self) -> Counter[str]:
         """Return the number of answers of the stub server by request digest."""
         return count_answers(self.log) if self.log.exists() else Counter()
+
+    def ended(self, backfill: str) -> bool:
+        """Return whether all runs of a backfill have ended."""
+        return str(self.dev.ask("Backfill", id=backfill)["status"]).startswith("COMPLETED")
 
     def kill_second_node(self) -> None:
         """Kill all processes of the second node, and note what the ledger and the stub server had at that time."""
@@ -195,14 +199,19 @@ def run_jobs(found: Cluster, domains: Sequence[str], assistants: Sequence[str], 
     if kill_after:
         wait(
             "evaluations on the second node, and requests",
-            lambda: sum(found.answered().values()) >= answered + kill_after and found.nodes.runs("second"),
+            lambda: (
+                found.ended(backfill)
+                or (sum(found.answered().values()) >= answered + kill_after and found.nodes.runs("second"))
+            ),
             PATIENCE_S,
             pause=0.1,
         )
+        if found.ended(backfill):
+            raise RuntimeError("the evaluations ended before a node was killed. Ask for more partitions.")
         found.kill_second_node()
     wait(
         "the backfill to end",
-        lambda: found.dev.ask("Backfill", id=backfill)["status"].startswith("COMPLETED"),
+        lambda: found.ended(backfill),
         PATIENCE_S,
         found.dev.progress,
     )

@@ -28,7 +28,7 @@ import numpy as np
 from bench.measure import cpu_seconds, report
 from bench.memories_bm25 import real_texts
 from memflow.memories.entries import EntryStore, Vector
-from memflow.memories.memory import Message, Tools
+from memflow.memories.memory import InputType, Message, Tools
 from memflow.memories.registry import memory_factory
 
 MESSAGES, QUERIES, K = 480, 20, 30
@@ -57,7 +57,7 @@ class MiniLM:
         self.tokenizer.enable_padding()
         self.tokens = self.padded = 0
 
-    async def embed(self, texts: Sequence[str]) -> Vector:
+    async def embed(self, texts: Sequence[str], input_type: InputType | None = None) -> Vector:
         """Return the vectors of the texts, computed by one call of the model."""
         order = sorted(range(len(texts)), key=lambda at: -len(texts[at]))
         vectors = np.empty((len(texts), self.dimensions), np.float32)

@@ -7,7 +7,9 @@ and judgments in a dry run of the domain in which one model has all roles, and r
 of real models. They are sent at the model's `concurrency` without waiting for each other: in prefix order, shuffled,
 and as one message each, which `vllm bench serve` (its extra `bench` is needed) then sends too. Every request begins
 with a line of its own, so that no phase profits from the cache of another. Each line is printed as its phase ends; the
-last has the ratio to `vllm bench serve`. Nothing is written into ledger or lake.
+last has the ratio to `vllm bench serve`. The steady rate leaves out the start of a phase, until as many requests as may
+be in flight are answered, and its tail, from when the last request is sent. The use of the KV cache says whether an
+order of requests can show at all: it cannot while everything fits. Nothing is written into ledger or lake.
 """
 
 import argparse
@@ -15,6 +17,7 @@ import asyncio
 import json
 import os
 import random
+import re
 import secrets
 import shlex
 import subprocess
@@ -24,7 +27,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -54,6 +57,12 @@ TEMPLATE_TOKENS = 64
 WARM_UP_ROUNDS, LEAST_ROUNDS, MOST_REQUESTS = 2, 5, 20_000
 """Requests of the warm-up and of a phase at least, as multiples of the concurrency; requests of a phase at most."""
 FIRST_TOKEN = ("vllm:time_to_first_token_seconds_sum", "vllm:time_to_first_token_seconds_count")
+KV_USE = ("vllm:kv_cache_usage_perc", "vllm:gpu_cache_usage_perc")
+"""The share of the KV cache in use, under its present and its former name."""
+KV_BLOCKS = re.compile(
+    r'^vllm:cache_config_info\{.*?\bblock_size="(\d+)".*?\bnum_gpu_blocks="(\d+)"', re.MULTILINE
+)
+"""The size of the KV cache, whose labels are in alphabetical order."""
 ENDING = (EndpointDown, ModelMisconfigured, QuotaExhausted)
 """Errors that all requests would get."""
 
@@ -164,15 +173,28 @@ class Phase:
     seconds: float = 0.0
     completions: list[Completion] = field(default_factory=list)
     latencies: list[float] = field(default_factory=list)
+    ends: list[float] = field(default_factory=list)
+    """The times at which answers arrived."""
+    last_sent: float = 0.0
+    """The time at which the last request was sent."""
+    concurrency: int = 1
     failures: Counter[str] = field(default_factory=Counter)
     """The number of failed requests, by reason."""
     first_token_s: float | None = None
     """The mean seconds to the first token, as the server counts them."""
+    kv_use: float | None = None
+    """The largest share of the KV cache in use, as the server states it each second."""
 
     @property
     def requests_per_s(self) -> float:
         """Answered requests per second."""
         return len(self.latencies) / self.seconds if self.seconds else 0.0
+
+    @property
+    def steady_per_s(self) -> float | None:
+        """Answered requests per second without start and tail; None if fewer than 2 answers are left."""
+        ends = [end for end in self.ends[self.concurrency - 1 :] if end <= self.last_sent]
+        return (len(ends) - 1) / (ends[-1] - ends[0]) if len(ends) > 1 and ends[-1] > ends[0] else None
 
     def row(self) -> dict[str, Any]:
         """Return the figures of the phase. Rates and latencies are of answered requests."""
@@ -186,10 +208,12 @@ class Phase:
             "failed": sum(self.failures.values()),
             "seconds": round(self.seconds, 2),
             "requests_per_s": round(self.requests_per_s, 3),
+            "steady_requests_per_s": self.steady_per_s and round(self.steady_per_s, 3),
             "prompt_tokens_per_s": round(prompt / seconds, 1),
             "output_tokens_per_s": round(output / seconds, 1),
             **{f"p{share}_s": percentile(ordered, share) for share in (50, 90, 99)},
             "first_token_s": self.first_token_s,
+            "kv_use": self.kv_use,
             "prompt_tokens": prompt,
             "output_tokens": output,
             "cached_tokens": cached,
@@ -207,16 +231,17 @@ async def send_requests(
 
     Raises EndpointDown, ModelMisconfigured and QuotaExhausted.
     """
-    phase = Phase(name)
+    phase = Phase(name, concurrency=concurrency)
     waiting = iter(requests)
 
     async def send_next() -> None:
         for mixed in waiting:  # the iterator is shared, so that requests keep their order
-            began = time.perf_counter()
+            phase.last_sent = began = time.perf_counter()
             try:
                 chat = fixed if mixed.request.output is None else typed
                 phase.completions.append(await chat.complete(mixed.request))
-                phase.latencies.append(time.perf_counter() - began)
+                phase.ends.append(time.perf_counter())
+                phase.latencies.append(phase.ends[-1] - began)
             except ENDING:
                 raise
             except ChatError as error:
@@ -277,6 +302,31 @@ def first_tokens(url: str) -> tuple[float, float]:
     return seconds, count
 
 
+def kv_use(url: str) -> float | None:
+    """Return the share of the KV cache in use; None for servers that state none."""
+    with suppress(OSError):
+        lines = read_text(f"{root_of(url)}/metrics").splitlines()
+        return max(
+            (float(line.rpartition(" ")[2]) for line in lines if line.startswith(KV_USE)), default=None
+        )
+    return None
+
+
+def kv_tokens(url: str) -> int | None:
+    """Return how many tokens the KV cache holds; None for servers that do not state it."""
+    with suppress(OSError):
+        if sizes := KV_BLOCKS.search(read_text(f"{root_of(url)}/metrics")):
+            return int(sizes[1]) * int(sizes[2])
+    return None
+
+
+async def largest_kv_use(url: str, uses: list[float]) -> None:
+    """Add the use of the KV cache to a list each second, until this is canceled."""
+    while (use := await asyncio.to_thread(kv_use, url)) is not None:
+        uses.append(use)
+        await asyncio.sleep(1)
+
+
 def vllm_bench(model: Model, url: str, tokenizer: str, requests: Sequence[MixedRequest]) -> dict[str, Any]:
     """Return the figures of `vllm bench serve` on requests of one message. Raises BadInput if it fails."""
     with tempfile.TemporaryDirectory(prefix="memflow-bench-") as name:
@@ -332,8 +382,11 @@ async def measure(
         chats = [await clients.chat(name) for name in models]
 
         async def send(name: str, requests: Sequence[MixedRequest]) -> Phase:
-            before = first_tokens(url)
+            before, uses = first_tokens(url), list[float]()
+            watch = asyncio.create_task(largest_kv_use(url, uses))
             phase = await send_requests(name, requests, *chats, model.concurrency)
+            watch.cancel()
+            phase.kv_use = round(max(uses), 4) if uses else None
             seconds, count = (after - start for after, start in zip(first_tokens(url), before, strict=True))
             phase.first_token_s = round(seconds / count, 4) if count else None
             show(phase.row())
@@ -408,6 +461,8 @@ def run(options: argparse.Namespace) -> None:
                 "concurrency": model.concurrency,
                 "startup_s": round(time.perf_counter() - began, 1),
                 "vllm": version,
+                "kv_cache_tokens": kv_tokens(url),
+                "answer_tokens": options.answer_tokens or "as recorded",
                 "server": servers.facts().get(options.name, {}),
                 "mix": mix_table(fitting),
                 "left_out": len(mix) - len(fitting),

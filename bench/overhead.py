@@ -29,7 +29,7 @@ from memflow.assets.fingerprints import ALL, Fingerprints
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.registry import find_dataset
 from memflow.cli.run import COLLECTION_THRESHOLDS
-from memflow.cli.selection import DEMO_MEMORIES, demo_domains
+from memflow.operations.selection import DEMO_MEMORIES, demo_domains
 from memflow.pipeline import Scope, partition_key, steps_of
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.lake import Lake

@@ -30,7 +30,7 @@ model=$2
 def run_script(folder: Path, *options: str, path: str = "") -> "subprocess.CompletedProcess[str]":
     environment = {**os.environ, "TMPDIR": str(folder), "PATH": path or os.environ["PATH"]}
     command = ["bash", str(ROOT / "bench" / "gpu.sh"), "--python", sys.executable, *options]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=300)
 
 
 def programs_without_gpu(folder: Path) -> str:
@@ -58,17 +58,22 @@ def test_script_runs_all_steps_and_ends_the_server(tmp_path: Path) -> None:
         model="$model",
         options="--version 0.32.0 --max-model-len 16384",
     )
-    done = run_script(tmp_path, "--cpu", "--vllm", program)
+    done = run_script(tmp_path, "--cpu", "--vllm", program, "--setting", "short", "--setting", "uncached")
     assert done.returncode == 0, done.stderr
-    rows = [json.loads(line) for line in done.stdout.splitlines()]
+    every_row = [json.loads(line) for line in done.stdout.splitlines()]
+    settings = [number for number, row in enumerate(every_row) if "setting" in row]
+    assert [every_row[number]["setting"] for number in settings] == ["short", "uncached"]
+    rows = every_row[: settings[1]]
     assert "a dry run of the script" in rows[0]["hardware"] and rows[1]["run"] is True
     phases = {row["phase"]: row for row in rows if "phase" in row}
     assert list(phases) == ["warm-up", "prefix order", "shuffled", "one message", "vllm bench serve"]
     assert all(phases[name]["requests"] == 16 for name in list(phases)[:4])
     ratio = phases["one message"]["requests_per_s"] / phases["vllm bench serve"]["request_throughput"]
     assert phases["vllm bench serve"]["ratio"] == round(ratio, 3)
-    words = starts(tmp_path / "fake")[0]
-    assert words[words.index("--load-format") + 1] == "dummy" and "--enable-prefix-caching" in words
+    cached, uncached = (words for words in starts(tmp_path / "fake") if words[2] == "serve")
+    assert cached[cached.index("--load-format") + 1] == "dummy" and "--enable-prefix-caching" in cached
+    assert "--no-enable-prefix-caching" in uncached
+    assert str(tmp_path / "memflow-gpu-model" / "tiny") in cached and str(tmp_path) in uncached[3]
     until = time.monotonic() + 20
     while any(map(is_alive, workers(tmp_path / "fake"))):
         assert time.monotonic() < until

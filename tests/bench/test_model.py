@@ -10,7 +10,16 @@ import pytest
 from fake_vllm import fake_vllm
 from stub import stub_process
 
-from bench.model import MixedRequest, main, record_mix, select_requests, send_requests
+from bench.model import (
+    MixedRequest,
+    Phase,
+    kv_tokens,
+    kv_use,
+    main,
+    record_mix,
+    select_requests,
+    send_requests,
+)
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import EndpointDown, RequestRefused
 from memflow.resources.settings.chat_models import Model
@@ -75,6 +84,23 @@ async def test_requests_are_sent_in_order_and_failures_are_counted_by_reason(mix
     down: Any = RecordedChat(lambda number: EndpointDown("down"))
     with pytest.raises(EndpointDown, match="down"):
         await send_requests("x", mix[:3], down, down, 2)
+
+
+def test_steady_rate_leaves_out_the_start_and_the_tail_of_a_phase() -> None:
+    phase = Phase("x", ends=[1.0, 2.0, 2.5, 3.0, 3.5, 9.0], last_sent=3.5, concurrency=2)
+    assert phase.steady_per_s == 2.0
+    assert Phase("x", ends=[1.0, 9.0], last_sent=0.5, concurrency=2).steady_per_s is None
+
+
+def test_use_and_size_of_the_kv_cache_come_from_the_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
+    metrics = (
+        'vllm:kv_cache_usage_perc{engine="0",model_name="m"} 0.25\n'
+        'vllm:cache_config_info{block_size="16",cache_dtype="auto",engine="0",num_gpu_blocks="50898"} 1.0\n'
+    )
+    monkeypatch.setattr("bench.model.read_text", lambda url: metrics)
+    assert (kv_use("http://server/v1"), kv_tokens("http://server/v1")) == (0.25, 814_368)
+    monkeypatch.setattr("bench.model.read_text", lambda url: "other 1.0\n")
+    assert (kv_use("http://server/v1"), kv_tokens("http://server/v1")) == (None, None)
 
 
 OPTIONS = ("served", "--domain", "amemgym_demo~1", "--memory", "awi", "--requests", "20")
