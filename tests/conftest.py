@@ -5,7 +5,10 @@ import itertools
 import json
 import os
 import random
+import shutil
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -88,6 +91,38 @@ def _sources_parsed_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(source_code, "_parsed", parse_once)
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _instances_copied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Create Dagster's databases once. Homes of this process get copies, if they have Dagster's own settings."""
+    instances = sys.modules.get("memflow.resources.instance.instance")
+    if instances is None:  # no test here runs the pipeline
+        yield
+        return
+    made, making = tmp_path_factory.mktemp("instance") / "home", threading.Lock()
+    from_dir = instances.InstanceRef.from_dir
+
+    def from_dir_with_databases(folder: str, **options: Any) -> Any:
+        """Copy the databases, under the lock of whoever opens the instance, and return its reference."""
+        first, here = instances.dagster_home(made), Path(folder)
+        if here != first and not (here / "history").exists() and _has_settings_of(first, here):
+            with making:
+                if not (first / "history").exists():
+                    with instances.open_instance(made):
+                        pass
+            for name in ("history", "schedules"):
+                shutil.copytree(first / name, here / name)
+        return from_dir(folder, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(instances.InstanceRef, "from_dir", from_dir_with_databases)
+        yield
+
+
+def _has_settings_of(first: Path, other: Path) -> bool:
+    files = [folder / "dagster.yaml" for folder in (first, other)]
+    return all(map(Path.exists, files)) and len({file.read_bytes() for file in files}) == 1
 
 
 @pytest.fixture(scope="session")

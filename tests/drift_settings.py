@@ -7,7 +7,7 @@ SHIFT = "shifted"
 SETTINGS = """
 home = "{home}"
 domains = ["generated_users", "memorybench_demo"]
-assistants = ["bm25_message"]
+assistants = ["full"]
 sensor_seconds = 3
 
 [roles]

@@ -30,8 +30,8 @@ def sources(package: str) -> list[Path]:
 
 @cache
 def core_sources() -> list[Path]:
-    """Return the files of memflow/ without the command line and the Python API."""
-    return [path for path in sources("memflow") if not {"cli", "api"} & {*path.parts}]
+    """Return the files of memflow/ without the command line, the Python API and what both do."""
+    return [path for path in sources("memflow") if not {"cli", "api", "operations"} & {*path.parts}]
 
 
 @cache

@@ -3,7 +3,7 @@
 import factories as make
 
 from memflow.benchmarks.domains import Domain
-from memflow.records import Drift, ProbeRetrieval
+from memflow.records import Calibration, Drift, ProbeRanking, ProbeRetrieval
 
 DOMAIN = Domain("d", "memorybench", ("set",), "A small world")
 DAYS = ("2020-10-01", "2021-01-01")
@@ -96,6 +96,13 @@ def valid_rows():
             *(make.claim(**claim, claim_id=f"c{n}", value=1.0) for n in range(3, 12)),
             make.claim(**claim, claim_id="c12", reason="no message of the period tells it"),
         ],
+        "score.calibrations": [
+            make.row(
+                Calibration, judge="small", metric="accuracy", prompt="d/judge", language="en", cases=4, right=2,
+                accepted_right=2, wrong=2, accepted_wrong=0, out_of_form=0, scripted=False, fingerprint="f",
+                passed=True,
+            ),
+        ],
         "score.health": [
             make.health_measure(measure="empty_reads", state="ok", value=0.0, n=8),
             make.health_measure(measure="item_cap", state="not measurable", reason="no read asked for k items"),
@@ -103,6 +110,10 @@ def valid_rows():
         "score.retrieval": [
             make.row(ProbeRetrieval, ranking="text", evidence=2, stored=2, recalled=1.0, ranks=[3.0]),
             make.row(ProbeRetrieval, probe_id="p5", ranking="memory", reason="no export"),
+        ],
+        "score.rankings": [
+            make.row(ProbeRanking, evidence=2, stored=2, returned=5, found=[3.0], relevant=[3.0], k=5, recalled=1),
+            make.row(ProbeRanking, probe_id="p5", evidence=0, reason="no evidence is named"),
         ],
         "score.comparisons": [
             make.comparison(

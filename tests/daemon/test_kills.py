@@ -16,6 +16,7 @@ ASSISTANTS = ("full", "recent", "bm25_message")
 PARTITIONS = [f"{assistant}|{DOMAIN}" for assistant in ASSISTANTS]
 SIZE = {"users": 1, "periods": 4}
 PATIENCE_S = 400.0
+STARTING = {"NOT_STARTED", "STARTING"}
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +67,8 @@ def test_backfill_of_a_killed_memflow_dev_ends_by_itself(
     home.start()
     assert "returned to the queue" in home.log.read_text()
     await_requests(log, 5)
+    # A run that the daemon was just starting would be retried, too.
+    await_true("all runs to have started", lambda: not STARTING & home.statuses().keys(), PATIENCE_S, 0.05)
     for what in ("worker", "daemon"):
         assert home.kill(what)
     await_true("the backfill to end", lambda: home.has_ended(backfill), PATIENCE_S, 2)

@@ -22,7 +22,9 @@ PAGES = sorted(
     [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"]
 )
 GENERATED = re.compile(r"reference/(cli|settings|tables|memories|domains|checks)\.md")
-BENCHMARK_PAGES = ("amemgym", "comem", "locomo", "membench", "memorybench")
+BENCHMARK_PAGES = (
+    *("amemgym", "beam", "comem", "halumem", "locomo", "membench", "memoryagentbench", "memorybench"),
+)
 COMMAND = re.compile(r"(?:[A-Z_]+=\S+ )*(?:\S*/)?memflow\s+(.+)")
 
 

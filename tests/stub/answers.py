@@ -84,12 +84,19 @@ def _of(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random)
 
 
 def _object(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> dict[str, Any]:
-    return {name: _of(member, defs, chance) for name, member in part.get("properties", {}).items()}
+    members = part.get("properties", {})
+    values = {name: _of(member, defs, chance) for name, member in members.items()}
+    dates = [name for name, member in members.items() if member.get("format") == "date"]
+    return values | dict(
+        zip(dates, sorted(values[name] for name in dates), strict=True)
+    )  # A first and a last day.
 
 
 def _array(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> list[Any]:
     least = part.get("minItems", 0)
     wanted = chance.randint(least, min(part.get("maxItems", least + 3), least + 3))
+    if groups := _dealt(part, defs, chance):
+        return groups
     items: list[Any] = []
     for _ in range(wanted * 8):
         if len(items) == wanted:
@@ -98,6 +105,24 @@ def _array(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Rand
         if not part.get("uniqueItems") or item not in items:
             items.append(item)
     return items
+
+
+def _dealt(part: Mapping[str, Any], defs: Mapping[str, Any], chance: random.Random) -> list[Any]:
+    """Return objects that share out the names of a fixed list, each name in one of them; empty for another schema."""
+    item = defs.get(part["items"].get("$ref", "").rpartition("/")[2], part["items"])
+    lists = {
+        name: member
+        for name, member in item.get("properties", {}).items()
+        if "enum" in member.get("items", {})
+    }
+    if not lists:
+        return []
+    [(name, member)] = lists.items()
+    names = list(member["items"]["enum"])
+    chance.shuffle(names)
+    size = min(member.get("maxItems", 3), 3)
+    groups = [names[start : start + size] for start in range(0, len(names), size)]
+    return [_of(item, defs, chance) | {name: group} for group in groups]
 
 
 def _string(part: Mapping[str, Any], _: Mapping[str, Any], chance: random.Random) -> str:

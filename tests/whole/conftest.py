@@ -9,8 +9,8 @@ import pytest
 
 import memflow
 from bench.homes import content_hashes
-from memflow.cli.pipeline import Silent, run_pipeline
-from memflow.cli.planned_runs import Outcome, RunRequest
+from memflow.operations.pipeline import Silent, run_pipeline
+from memflow.operations.planned_runs import Outcome, RunRequest
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import load
 

@@ -9,8 +9,8 @@ from stub import request_digests, stub_process
 
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
-from memflow.cli.pipeline import run_pipeline
-from memflow.cli.planned_runs import RunRequest
+from memflow.operations.pipeline import run_pipeline
+from memflow.operations.planned_runs import RunRequest
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings, load
 

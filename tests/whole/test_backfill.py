@@ -1,4 +1,4 @@
-"""A backfill of three domains, one with an invalid file: a retry runs only the failed partition."""
+"""A backfill of two domains, one with an invalid file: a retry runs only the failed partition."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ from memflow.resources.settings.settings import load
 
 pytestmark = pytest.mark.daemon
 
-LANDS = ["amemgym_demo", "memorybench_demo"]
+LANDS = ["memorybench_demo"]
 DAMAGED = "amemgym_base"
 DATASETS = [dataset for name in (*LANDS, DAMAGED) for dataset in find_domain(name).datasets]
 

@@ -21,8 +21,8 @@ ASSISTANTS = tuple(f"{memory}@{command_line_name('stub')}" for memory in MEMORIE
 USERS, PERIODS, QUESTIONS = 4, 4, 3
 PROBES = 2 * USERS * PERIODS * QUESTIONS
 """A choice probe and its state probe for each user, period and question."""
-COUNTED = ("have a value; a score needs",)
-"""The reason of a score with too small a coverage."""
+COUNTED = ("have a value; a score needs", "not scored: the judge")
+"""The reasons of a score with too small a coverage, and of one whose judge gave garbled verdicts on known answers."""
 LACKING = ("evidence to follow", "does not rank", "has no writes")
 """What scores say of memories that recall nothing by a search, or hold nothing."""
 

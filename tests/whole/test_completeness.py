@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from memflow.cli import app
-from memflow.cli.planned_runs import Outcome
+from memflow.operations.planned_runs import Outcome
 from memflow.resources.instance.instance import open_instance
 from memflow.resources.lake.lake import Lake
 
@@ -25,7 +25,7 @@ benchmark = "memorybench"
 datasets = {json.dumps(PARTIAL["datasets"])}
 parameters = {{ partition = "SiSo" }}
 """
-LIMIT = "sample of 1 of 3 users"
+LIMIT = "sample of 1 of 10 users"
 MISSING = "1 of 2 data sets (without scitechnews)"
 
 
@@ -61,8 +61,8 @@ def test_leaderboard_states_missing_data_of_a_domain_below_the_table_and_in_ever
 
 
 def test_view_of_a_benchmark_states_the_missing_data_set(incomplete: Callable[..., str]) -> None:
-    assert f"partial: {MISSING}" in incomplete("show", "partitions")
-    data = json.loads(incomplete("show", "partitions", "--format", "json"))
+    assert f"partial: {MISSING}" in incomplete("show", "times")
+    data = json.loads(incomplete("show", "times", "--format", "json"))
     assert data["incomplete"] == [f"partial: {MISSING}"]
 
 

@@ -11,9 +11,9 @@ from stub import stub_process
 
 from memflow.checks.evaluation import check_rows
 from memflow.checks.expectations import expectations_of
-from memflow.cli.planned_runs import Outcome
-from memflow.cli.selection import Selection
 from memflow.cli.summary import Summary
+from memflow.operations.planned_runs import Outcome
+from memflow.operations.selection import Selection
 from memflow.resources.lake.lake import Lake
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.settings.settings import load

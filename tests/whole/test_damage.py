@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from memflow.chat.replacements import replace_prompts
 from memflow.cli import app
-from memflow.cli.planned_runs import Outcome
+from memflow.operations.planned_runs import Outcome
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.verification import VERIFIED
 

@@ -10,8 +10,8 @@ import pytest
 from drift_settings import SHIFT, write_settings
 
 from memflow.assets.definitions import build_defs
-from memflow.cli.pipeline import Silent, run_pipeline
-from memflow.cli.planned_runs import Outcome, RunRequest
+from memflow.operations.pipeline import Silent, run_pipeline
+from memflow.operations.planned_runs import Outcome, RunRequest
 from memflow.records import Drift
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import load
@@ -29,6 +29,15 @@ def first(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def shifted(first: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a home that was run again after the simulator had changed."""
+    folder = tmp_path_factory.mktemp("shifted")
+    shutil.copytree(first, folder, dirs_exist_ok=True)
+    run(folder, simulator=SHIFT)
+    return folder
+
+
 @pytest.fixture
 def folder(first: Path, tmp_path: Path) -> Path:
     """Return a copy of the home, to change."""
@@ -36,9 +45,17 @@ def folder(first: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.fixture
+def changed(shifted: Path, tmp_path: Path) -> Path:
+    """Return a copy of the home after the change, to change further."""
+    shutil.copytree(shifted, tmp_path, dirs_exist_ok=True)
+    write_settings(tmp_path, simulator=SHIFT)
+    return tmp_path
+
+
 def run(folder: Path, *, force: bool = False, **models: str) -> Outcome:
     settings = load(write_settings(folder, **models))
-    request = RunRequest(list(settings.domains), ["bm25_message"], force=force)
+    request = RunRequest(list(settings.domains), ["full"], force=force)
     outcome = run_pipeline(settings, request, Silent())
     assert not outcome.failed, [reason for _, reason in outcome.failed]
     return outcome
@@ -85,12 +102,11 @@ def test_other_simulator_that_answers_the_same_moves_no_score(folder: Path) -> N
     assert check(folder).passed
 
 
-def test_shift_of_the_simulator_is_found_and_comes_from_users(folder: Path) -> None:
-    run(folder, simulator=SHIFT)
-    row = score(folder, "generated_users", "accuracy")
+def test_shift_of_the_simulator_is_found_and_comes_from_users(changed: Path) -> None:
+    row = score(changed, "generated_users", "accuracy")
     assert (row.moved, row.improved, row.paired) == (True, False, False)
     assert (row.users, row.answers, row.judging) == (row.difference, 0, 0)
-    evaluation = check(folder)
+    evaluation = check(changed)
     assert not evaluation.passed
     assert evaluation.severity is dg.AssetCheckSeverity.WARN
     assert "from changed users" in str(evaluation.metadata["moved"].value)
@@ -109,15 +125,14 @@ def test_two_shifts_at_once_are_named_and_each_is_found_at_its_stage(folder: Pat
     assert [change.partition(":")[0] for change in quality.changes] == ["answering model", "judge"]
 
 
-def test_publishing_twice_and_after_an_interruption_gives_the_same_rows(folder: Path) -> None:
-    run(folder, simulator=SHIFT)
-    rows = drifts(folder)
-    run(folder, simulator=SHIFT, force=True)
-    assert drifts(folder) == rows
+def test_publishing_twice_and_after_an_interruption_gives_the_same_rows(changed: Path) -> None:
+    rows = drifts(changed)
+    run(changed, simulator=SHIFT, force=True)
+    assert drifts(changed) == rows
     # As after a process that was killed between the leaderboard and the drift.
-    Lake(folder / "home" / "lake").write("score.drift", "all", [], fingerprint="before the change")
-    run(folder, simulator=SHIFT)
-    assert drifts(folder) == rows
+    Lake(changed / "home" / "lake").write("score.drift", "all", [], fingerprint="before the change")
+    run(changed, simulator=SHIFT)
+    assert drifts(changed) == rows
 
 
 def test_domain_that_is_regenerated_before_the_assistant_is_compared_with_the_last_publication(
@@ -131,13 +146,12 @@ def test_domain_that_is_regenerated_before_the_assistant_is_compared_with_the_la
     assert (row.before, row.moved) == (1.0, True)
 
 
-def test_earlier_drift_stays_after_another_change(folder: Path) -> None:
-    run(folder, simulator=SHIFT)
-    former = drifts(folder)
-    run(folder)
-    rows = drifts(folder)
+def test_earlier_drift_stays_after_another_change(changed: Path) -> None:
+    former = drifts(changed)
+    run(changed)
+    rows = drifts(changed)
     assert rows[-len(former) :] == former
-    back = score(folder, "generated_users", "accuracy")
+    back = score(changed, "generated_users", "accuracy")
     was = next(row for row in former if (row.metric, row.slice) == ("accuracy", "all"))
     assert replace(back, before=back.after, after=back.before).before == was.before
     assert back.difference == -(was.difference or 0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memflow.cli.planned_runs import Outcome
+from memflow.operations.planned_runs import Outcome
 from memflow.resources.lake.lake import Lake
 from memflow.run import evaluation, transcripts
 from memflow.run.early_answers import EarlyAnswers

@@ -19,9 +19,17 @@ KILLS = int(os.environ.get("MEMFLOW_KILLS", "4"))
 """The number of kills. Before a release it is 20 or more."""
 DOMAIN = "amemgym_base"
 SEED = 20
+USERS = max(2, KILLS // 4)
+"""So many that each kill falls into the work."""
 IN_FLIGHT = 64
-MEMORIES = ("full", "recent", "none", "rag_2_4_30", "bm25_message", "embed_message", "embed_session")
+MOST = 40
+"""The answers of a run at most before it is killed."""
 MODES = ("as_of", "fork", "ask_at_once", "replay", "restore")
+MEMORIES = (
+    *("full", "as_of", "recent", "fork", "bm25_message", "ask_at_once", "embed_message", "replay"),
+    *("none", "restore"),
+)
+"""Memories and memory servers by turns, so that runs of both kinds are under way at each kill."""
 SERVERS = "".join(
     f'[memories.{mode}]\ncommand = ["{sys.executable}", "{Path(__file__).parents[1] / "echo.py"}"]\n'
     f'mode = "{mode}"\nunchecked = true\n'
@@ -41,27 +49,16 @@ def stored_digests(home: Path) -> set[str]:
 
 
 @pytest.mark.kill
-@pytest.mark.parametrize(
-    ("settings", "memories", "most"),
-    [("", MEMORIES, 60), (SERVERS, MODES, 20)],
-    ids=["memories", "memory servers"],
-)
 def test_killed_runs_repeat_no_stored_request_and_give_the_same_tables(
-    tmp_path: Path,
-    published_users,
-    clean_environment,
-    contents,
-    settings: str,
-    memories: tuple[str, ...],
-    most: int,
+    tmp_path: Path, published_users, clean_environment, contents
 ) -> None:
-    data = published_users(tmp_path / "data", users=4, periods=4, questions=4)
+    data = published_users(tmp_path / "data", users=USERS, periods=4, questions=4)
     environment = {**clean_environment, "MEMFLOW_DATA": str(data)}
-    (tmp_path / "memflow.toml").write_text(settings, encoding="utf-8")
+    (tmp_path / "memflow.toml").write_text(SERVERS, encoding="utf-8")
     undisturbed, home, log = tmp_path / "undisturbed", tmp_path / "home", tmp_path / "requests.jsonl"
 
     def start(home: Path, url: str) -> subprocess.Popen[bytes]:
-        chosen = [part for name in memories for part in ("--memory", name)]
+        chosen = [part for name in MEMORIES for part in ("--memory", name)]
         options = f"--domain {DOMAIN} --no-baselines --url {url} --model stub --embedder hashing --parallel 8"
         return subprocess.Popen(
             [sys.executable, "-m", "memflow.cli", "--home", home, "run", *chosen, *options.split()],
@@ -80,7 +77,7 @@ def test_killed_runs_repeat_no_stored_request_and_give_the_same_tables(
             stored, before = stored_digests(home), len(request_digests(log))
             process = start(home, url)
             # A moment counted in answers, so that kills fall into the work and not into the start-up.
-            until = before + chance.randint(1, most)
+            until = before + chance.randint(1, MOST)
             while len(request_digests(log)) < until and process.poll() is None:
                 time.sleep(0.01)
             time.sleep(chance.random() * 0.1)

@@ -16,11 +16,11 @@ import pytest
 from echo import FAULTS
 from echo_servers import ECHO, echo_command, http_echo
 
-from memflow.cli.planned_runs import Outcome
+from memflow.operations.planned_runs import Outcome
 from memflow.resources.lake.lake import Lake
 
 ROOT = Path(__file__).parents[2]
-DEMOS = ("amemgym_demo", "comem_demo", "membench_demo", "memorybench_demo")
+DEMOS = ("amemgym_demo~1", "comem_demo~1", "membench_demo~1", "memorybench_demo~1")
 USERS, USER = "amemgym_demo~2", "amemgym_demo~1"
 NODE = ["node", str(ROOT / "examples/memory_server_node/server.mjs")]
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")

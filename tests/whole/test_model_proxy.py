@@ -15,7 +15,7 @@ import pytest
 from stub import stub_process
 from stub.process import count_answers
 
-from memflow.cli.planned_runs import Outcome
+from memflow.operations.planned_runs import Outcome
 from memflow.records import Score
 from memflow.resources.lake.lake import Lake
 

@@ -11,14 +11,15 @@ import pytest
 from s3_server import BUCKET, s3_server
 
 from bench.homes import content_hashes
-from memflow.cli.planned_runs import Outcome
+from memflow.operations.planned_runs import Outcome
 from memflow.records import TABLES
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.storage import opening
 from memflow.resources.publishing.warehouse import Warehouse
 
 ADDRESS = f"s3://{BUCKET}/team/lake"
-SELECTION = ("--domain", "amemgym_demo", "--memory", "full")
+DOMAIN = "amemgym_demo~2"
+SELECTION = ("--domain", DOMAIN, "--memory", "full")
 pytestmark = pytest.mark.pipeline
 
 
@@ -77,22 +78,22 @@ def test_hosts_with_a_lake_in_an_object_store_share_the_tables_of_a_local_run(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    run_in(tmp_path / "local", ["amemgym_demo"], ["none", "full"])
+    run_in(tmp_path / "local", [DOMAIN], ["none", "full"])
     monkeypatch.setenv("MEMFLOW_LAKE", ADDRESS)
     monkeypatch.setenv("MEMFLOW_LEDGER", f"sqlite:///{tmp_path / 'ledger.sqlite'}")
-    made = run_in(tmp_path / "a", ["amemgym_demo"], ["none", "full"])
+    made = run_in(tmp_path / "a", [DOMAIN], ["none", "full"])
     lake = s3_lake(ADDRESS)
     assert content_hashes(lake) == content_hashes(Lake(tmp_path / "local" / "lake"))
     assert not (tmp_path / "a" / "lake").exists()
 
     monkeypatch.setenv("MEMFLOW_CACHE", str(tmp_path / "other cache"))
-    again = run_in(tmp_path / "b", ["amemgym_demo"], ["none", "full"])
+    again = run_in(tmp_path / "b", [DOMAIN], ["none", "full"])
     assert (len(again.ran), len(again.up_to_date)) == (0, len(made.ran))
     assert again.scores == made.scores
     assert (tmp_path / "b" / "memflow.duckdb").exists()
     opening._opened.clear()
     client = Lake(ADDRESS).storage.store  # type: ignore[attr-defined]
-    run_in(tmp_path / "b", ["amemgym_demo"], ["none", "full"])
+    run_in(tmp_path / "b", [DOMAIN], ["none", "full"])
     assert client.requests["list"] < 3 * len(TABLES), client.requests
     assert client.requests["get"] < 20, client.requests
     rows = Warehouse(Lake(ADDRESS), tmp_path / "b" / "memflow.duckdb").sql(

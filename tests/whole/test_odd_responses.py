@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from stub import count_answers, stub_process
 
-from memflow.cli.planned_runs import Outcome
+from memflow.operations.planned_runs import Outcome
 from memflow.resources.lake.lake import Lake
 
 DOMAIN, ASSISTANT = "amemgym_demo~1", "awi_2_4"

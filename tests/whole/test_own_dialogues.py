@@ -47,8 +47,10 @@ def test_file_of_dialogues_is_checked_run_shown_and_reported(
     parts = {metric: row["n"] for (name, metric, of), row in scores.items() if (name, of) == ("full", "all")}
     own = ("accuracy", "exact_match", "answer_f1", "answer_rouge_l", "judged_correct", "abstention")
     assert sum(parts[metric] for metric in own) == 60
-    types = command("show", "types", "--domain", "mine", "--assistant", "full")["types"]
-    assert sum(row["questions"] for row in types) == 60
+    slices = command("show", "leaderboard", "--metric", "answer_score", "--assistant", "full", "--slices")[
+        "scores"
+    ]
+    assert sum(row["n"] for row in slices if row["slice"].startswith("category ")) == 60
     assert_questions_see_only_what_was_said_before(command)
     command("report", "results")
     assert (tmp_path / "results/index.html").is_file()

@@ -18,16 +18,7 @@ from memflow.resources.files.lake_format import mark_lake
 from memflow.resources.lake.lake import Lake
 
 DOMAIN = "amemgym_base"
-MEMORIES = (
-    "none",
-    "full",
-    "recent",
-    "rag_2_4_30",
-    "bm25_message",
-    "bm25_session",
-    "embed_message",
-    "embed_session",
-)
+MEMORIES = ("none", "full", "recent", "bm25_message", "embed_message")
 
 pytestmark = pytest.mark.pipeline
 

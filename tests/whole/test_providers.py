@@ -52,19 +52,13 @@ class Run:
 
 
 @pytest.fixture(scope="module")
-def demo() -> Generated:
-    """Return the generated domain amemgym_demo."""
-    return generate("amemgym_demo")
-
-
-@pytest.fixture(scope="module")
 def one_user() -> Generated:
     """Return the first user of amemgym_demo."""
     return generate("amemgym_demo", 1)
 
 
-def run(demo: Generated, behavior: StubBehavior, profile: Profile, *memories: str) -> Run:
-    """Play and answer the demo with each memory and a server of this behavior."""
+def run(generated: Generated, behavior: StubBehavior, profile: Profile, *memories: str) -> Run:
+    """Play and answer a domain with each memory and a server of this behavior."""
 
     async def session() -> Run:
         found = Run()
@@ -73,25 +67,26 @@ def run(demo: Generated, behavior: StubBehavior, profile: Profile, *memories: st
             chat = RecordedRequests(stub.url, "stub", "f", section="models.m", endpoint=endpoint)
             async with chat:
                 for memory in memories:
-                    found.tables[memory] = await evaluated(demo, find(memory), answering=chat, early=False)
+                    found.tables[memory] = await evaluated(
+                        generated, find(memory), answering=chat, early=False
+                    )
                 found.said = chat.said
         return found
 
     return asyncio.run(session())
 
 
-@pytest.mark.pipeline
 @pytest.mark.parametrize("preset", PRESETS)
-def test_every_probe_is_answered_with_the_preset_of_the_provider(demo: Generated, preset: Preset) -> None:
-    found = run(demo, StubBehavior(provider=preset), profile_of(preset), *MEMORIES)
+def test_every_probe_is_answered_with_the_preset_of_the_provider(one_user: Generated, preset: Preset) -> None:
+    found = run(one_user, StubBehavior(provider=preset), profile_of(preset), *MEMORIES)
     assert found.reasons == []
-    assert len(found.rows("answer.replies")) == len(MEMORIES) * len(demo.probes)
+    assert len(found.rows("answer.replies")) == len(MEMORIES) * len(one_user.probes)
 
 
-def line_without(demo: Generated, preset: Preset) -> str:
+def line_without(one_user: Generated, preset: Preset) -> str:
     """Return the line that the error names if a provider's server gets the default requests; "" if it accepts them."""
     try:
-        run(demo, StubBehavior(provider=preset), Profile(), *MEMORIES)
+        run(one_user, StubBehavior(provider=preset), Profile(), *MEMORIES)
     except ModelMisconfigured as error:
         line = re.search(r"(?:or|Write) (`[^`]*`) below \[models\.m\.profile\]", str(error))
         assert line is not None
@@ -99,14 +94,14 @@ def line_without(demo: Generated, preset: Preset) -> str:
     return ""
 
 
-def table(demo: Generated) -> Iterator[str]:
+def table(one_user: Generated) -> Iterator[str]:
     """Yield the lines of the table of presets in the documentation."""
     yield "| preset | differs from the default in | without the preset, the error names |"
     yield "|---|---|---|"
     for preset in PRESETS:
         fields = {name: value for name, value in preset_fields(preset).items() if name != "thinking_levels"}
         differs = ", ".join(f"`{name}`" for name in fields) or "nothing"
-        yield f"| `{preset}` | {differs} | {line_without(demo, preset)} |"
+        yield f"| `{preset}` | {differs} | {line_without(one_user, preset)} |"
 
 
 def test_documentation_contains_the_current_table_of_presets(one_user: Generated) -> None:
