@@ -118,7 +118,9 @@ def memories() -> str:
     ]
     for each in _json("memories"):
         parts += [f"## {each['memory']}", f"`{each['pattern']}`: {each['summary']}"]
-        parts.append(f"Source: {each['paper'] or each['origin']}. Requests: {each['asks']}.")
+        parts.append(
+            f"Source: {each['paper'] or each['origin']}. Requests: {each['asks']}. Forgets by {each['forgets']}."
+        )
         cells = [
             (
                 f"`{p['name']}`",
@@ -161,7 +163,29 @@ def domains() -> str:
             f"{each['title']}. {each['benchmark']}. License: {each['licence']}. From: {each['origin']}.",
             f"Files: {_codes(each['files'])}" if each["files"] else "Ships with memflow.",
         ]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *_papers()])
+
+
+def _papers() -> Iterator[str]:
+    """Yield the tables and figures of each paper: the command, and what is missing to run it without downloads."""
+    yield "## Tables of papers"
+    yield (
+        "`memflow run --paper TABLE --model NAME` runs the domains, assistants, profile and repeats of a table; "
+        "`--limit N` takes a sample, and `memflow show paper TABLE` prints it beside the published values."
+    )
+    rows = _json("papers")
+    for paper in dict.fromkeys(row["paper"] for row in rows):
+        of_paper = [row for row in rows if row["paper"] == paper]
+        cells = []
+        for row in of_paper:
+            data = f"data: {_codes(row['missing'])}" if row["missing"] else ""
+            models = f"models: {', '.join(row['models'])}" if row["command"] and row["models"] else ""
+            missing = row["unavailable"] or "; ".join(filter(None, (data, models, row["note"])))
+            command = f"`{row['command']}`" if row["command"] else ""
+            cells.append((f"{row['name']}: {row['title']}", command, missing))
+        yield f"### {of_paper[0]['paper_title']}"
+        yield f"{of_paper[0]['source']}."
+        yield _table(("table", "command", "what it needs"), cells)
 
 
 def checks() -> str:
