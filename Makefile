@@ -7,16 +7,20 @@ UV     := uv==0.13.8
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras
 # The extras of runs on several machines.
 CLUSTER := --extra s3 --extra ray --extra kubernetes
+# The packages of `wordllama` are for Linux on x86-64; hashed words stand in elsewhere, and are labeled.
+EMBEDDER = $(shell $(BIN)/python -c "import importlib.util as u; print('wordllama' if u.find_spec('wordllama') else 'hashing')")
 # Concurrent test processes. The tests of a module stay in one process, because they share expensive fixtures.
 WORKERS ?= 2
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+# Processes store the modules that they compile: a test run starts hundreds of them.
+unexport PYTHONDONTWRITEBYTECODE
 # What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.
-NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vllm
+NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vllm or real
 
-.PHONY: run test test-rest test-all dev check docs pictures bench example format image-check release-check lock clean
+.PHONY: run test test-rest test-all dev check types lint docs pictures bench example format image-check release-check lock clean
 
-run: $(READY)              ## run the pipeline on the two demo domains with the scripted chat
-	$(BIN)/memflow run --demo
+run: $(READY)              ## the two demo domains with the scripted chat, and retrieval that needs none
+	$(BIN)/memflow run --demo --embedder $(EMBEDDER)
 
 test: $(READY)             ## tests without database server, browser, daemon or kill: 7 to 13 minutes on two cores
 	$(PYTEST) -m "not ($(NEEDS_MORE))" --ignore tests/browser --ignore tests/daemon
@@ -31,9 +35,15 @@ dev: $(READY)              ## the Dagster UI on http://127.0.0.1:3000, on the sa
 	$(BIN)/memflow dev
 
 check: $(READY)            ## lint, format, types, imports, dependencies, words, SQL lint, definitions, bounds
+	$(MAKE) -j 2 --output-sync=target types lint
+
+# mypy takes about as long as the others together; `check` runs both side by side.
+types: $(READY)
+	$(BIN)/mypy
+
+lint: $(READY)
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/deptry memflow resources assets
 	$(BIN)/codespell memflow assets resources sql tests docs bench examples README.md
