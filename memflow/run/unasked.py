@@ -13,7 +13,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item, sources_of
 from memflow.memories.external import ExternalMemory
-from memflow.memories.memory import Memory, Recall
+from memflow.memories.memory import FAILURE, Memory, Recall
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities
 from memflow.memories.server.mirror import WRITE
 from memflow.records import NOT_MEASURABLE, STORED, UNASKED, WRITTEN, Probe
@@ -76,11 +76,16 @@ def observe_entries(probe: Probe, memory: Memory, items: Sequence[Item], start: 
     """Return the texts that a checkpoint's writes added (`written`), or that the memory contains (`stored`).
 
     `items` are all entries of the episode; `memory` is restored as of the probe. `start` is the sequence number before
-    the first message of the checkpoint, None without messages.
+    the first message of the checkpoint, None without messages. If a write of the checkpoint failed, the reason stands
+    instead of texts, so that a fault is not judged as an extraction.
     """
     if not memory.recalls_entries:
         return Observed(reason=f"{NOT_MEASURABLE}: the memory stores no entries by design")
     store, ignored = memory.store, type(memory).bookkeeping_kinds
+    if probe.kind == WRITTEN and (failures := _failed_writes(store, start)):
+        return Observed(
+            reason=f"writes of the session failed ({len(failures)}), the first with: {failures[0]}"
+        )
     if probe.kind == WRITTEN and (declared := _declared_texts(store, start)) is not None:
         return Observed(declared, DECLARED)
     capabilities = next(filter(None, (declared_capabilities(item.kind, item.meta) for item in items)), None)
@@ -105,6 +110,12 @@ def _is_new(item: Item, start: int, earlier: dict[str, Item]) -> bool:
     while version is not None and version.since > start:
         version = earlier.get(version.previous) if version.previous is not None else None
     return item.since > start and (version is None or version.text != item.text)
+
+
+def _failed_writes(store: EntryStore, start: int | None) -> list[str]:
+    """Return the reasons of the writes since `start` that failed, of which the memory has no texts."""
+    failed = [item for item in store.live(FAILURE) if item.sources]
+    return [item.text for item in failed if start is not None and item.since > start]
 
 
 def _declared_texts(store: EntryStore, start: int | None) -> tuple[str, ...] | None:

@@ -31,7 +31,7 @@ class Facts(Memory):
     async def write(self, messages):
         for message in messages:
             if message.text == "Hi":
-                self.store.add(FAILURE, "nothing in it", sources=[message.message_id])
+                self.store.add(FAILURE, "nothing in it", sources=())
                 for item in self.store.live("fact"):
                     self.store.revise(item, meta={"touched": True})
                 continue
@@ -73,6 +73,21 @@ async def test_written_and_stored_texts_are_those_of_the_checkpoint():
     }
     assert replies["written1"].recalled_sources == ["m1Bo"]
     assert {reply.parsed for reply in replies.values()} == {"messages"}
+
+
+async def test_session_with_failed_write_has_reason_and_no_texts():
+    class Failing(Facts):
+        async def write(self, messages):
+            await super().write(messages)
+            for message in messages:
+                if message.text == "Hi":
+                    self.store.add(FAILURE, "HTTP 503", sources=[message.message_id])
+
+    _, histories = await played(Failing())
+    replies = await asked([probe("written", 0), probe("written", 1), probe("stored", 1)], histories, Failing)
+    assert replies["written1"].reason == "writes of the session failed (1), the first with: HTTP 503"
+    assert replies["written1"].text is None
+    assert [replies[name].reason for name in ("written0", "stored1")] == [None, None]
 
 
 async def test_early_history_gives_the_same_written_texts():
