@@ -21,8 +21,8 @@ EVIDENCE = (
 )
 
 
-def evidence_parts(report: RunsReport) -> Iterator[Part]:
-    """Yield the section on evidence."""
+def evidence_parts(report: RunsReport, is_complete: bool) -> Iterator[Part]:
+    """Yield the section on evidence, with the runs that have no interval only if it is complete."""
     if not report.attributions:
         return
     yield Heading("Where the evidence was lost")
@@ -33,6 +33,8 @@ def evidence_parts(report: RunsReport) -> Iterator[Part]:
         if recall.value is None:
             reason = part.rows[0].reason or part.scores["evidence_recall"].reason or ""
             unknown.append((part.run.name, reason))
+            continue
+        if recall.low is None and not is_complete:
             continue
         wrong, right = part.count(correct=False), part.count(correct=True)
         rows.append(

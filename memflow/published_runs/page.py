@@ -51,8 +51,9 @@ TERMS = (
     "Graubard's for proportions, and CR2 standard errors for means. Fewer than three conversations have no interval.",
 )
 SHORTENED = (
-    "The command also prints the values by category, the F1 of the answers, what reads returned, labels of answers "
-    "that repeat the gold or share no word with it, and the hashes of all files."
+    "This page has the runs over at least three conversations. The command also prints the others, the values by "
+    "category, the F1 of the answers, what reads returned, labels of answers that repeat the gold or share no word "
+    "with it, and the hashes of all files."
 )
 
 
@@ -64,20 +65,20 @@ def page_parts(report: RunsReport, is_complete: bool = True) -> Iterator[Part]:
     yield from [] if is_complete else [Note(SHORTENED)]
     yield Heading("Findings")
     yield from (Note(f"- {sentence}") for sentence in report.statements())
-    yield from _groups(report, MOST_CATEGORIES if is_complete else 0)
+    yield from _groups(report, is_complete)
     yield from _f1(report) if is_complete else ()
     yield from _comparisons(report)
-    yield from evidence_parts(report)
+    yield from evidence_parts(report, is_complete)
     yield from reads_parts(report) if is_complete else ()
     yield from labels_parts(report) if is_complete else ()
     yield from claims_parts(report)
     yield from sources_parts(report, is_complete)
 
 
-def _groups(report: RunsReport, most_categories: int) -> Iterator[Part]:
+def _groups(report: RunsReport, is_complete: bool) -> Iterator[Part]:
     groups: dict[tuple[str, str, str], list[RescoredRun]] = {}
     for run in report.runs:
-        if run.main is not None:
+        if run.main is not None and (is_complete or run.main.interval().low is not None):
             groups.setdefault(run.group, []).append(run)
     yield Heading("Claims and labels, by judge and judge prompt")
     order = list(dict.fromkeys(run.run.benchmark for run in report.runs))
@@ -87,7 +88,7 @@ def _groups(report: RunsReport, most_categories: int) -> Iterator[Part]:
         facts = benchmark_facts(benchmark)
         ordered = sorted(runs, key=_order)
         categories = sorted({name for run in runs for name in run.categories()})
-        in_table = categories if 1 < len(categories) <= most_categories else []
+        in_table = categories if is_complete and 1 < len(categories) <= MOST_CATEGORIES else []
         titles = [facts.categories.get(name, name) for name in in_table]
         value = "labels %" if ACCURACY.name in runs[0].values else "rubrics of at least .5 %"
         means = ["mean rubric %"] if RUBRIC.name in runs[0].values else []
