@@ -39,6 +39,7 @@ from memflow.scoring.catalog import SHARED, catalog, declared_metrics
 MARKER = re.compile(r"<!-- table (\w+)(?: (\w+))? -->")
 RESOURCES = Path(__file__).parents[1] / "resources"
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "notebook" / "memory_in_a_cell.ipynb"
+WORKFLOW = Path(__file__).parents[1] / "examples" / "ci" / "gate.yml"
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -246,6 +247,11 @@ def notebook() -> str:
     return "\n\n".join(parts)
 
 
+def workflow() -> str:
+    """Return the example workflow of continuous integration as a code block."""
+    return f"```yaml\n{WORKFLOW.read_text(encoding='utf-8').rstrip()}\n```"
+
+
 def metrics() -> str:
     """Return the table of the metrics of memflow: shared ones first, then those of benchmarks by name."""
     shared = [metric.name for metric in SHARED]
@@ -314,6 +320,7 @@ INSERTED: Mapping[str, Callable[..., str]] = {
     "resources": resource_folders,
     "metrics": metrics,
     "notebook": notebook,
+    "workflow": workflow,
     "parameters": parameters,
     "protocol": protocol_points,
 }
