@@ -28,6 +28,8 @@ from memflow.scoring.catalog import ACCURACY
 from memflow.scoring.markdown import escape, markdown_table
 
 TITLE = "What published runs say when scored again"
+MOST_DIFFERENCES = 6
+"""Rows of a table of differences on the shorter page."""
 MOST_CATEGORIES = 6
 """Categories that a table has as columns; those of other benchmarks are in the JSON result."""
 GROUP_COLUMNS = (
@@ -51,9 +53,9 @@ TERMS = (
     "Graubard's for proportions, and CR2 standard errors for means. Fewer than three conversations have no interval.",
 )
 SHORTENED = (
-    "This page has the runs over at least three conversations. The command also prints the others, the values by "
-    "category, the F1 of the answers, what reads returned, labels of answers that repeat the gold or share no word "
-    "with it, and the hashes of all files."
+    "This page has the runs over at least three conversations, and the largest differences between them. The command "
+    "also prints all others, the values by category, the F1 of the answers, what reads returned, labels of answers "
+    "that repeat the gold or share no word with it, and the hashes of all files."
 )
 
 
@@ -67,7 +69,7 @@ def page_parts(report: RunsReport, is_complete: bool = True) -> Iterator[Part]:
     yield from (Note(f"- {sentence}") for sentence in report.statements())
     yield from _groups(report, is_complete)
     yield from _f1(report) if is_complete else ()
-    yield from _comparisons(report)
+    yield from _comparisons(report, is_complete)
     yield from evidence_parts(report, is_complete)
     yield from reads_parts(report) if is_complete else ()
     yield from labels_parts(report) if is_complete else ()
@@ -218,7 +220,7 @@ def _f1(report: RunsReport) -> Iterator[Part]:
         yield Table(columns, rows, benchmark_facts(benchmark).title)
 
 
-def _comparisons(report: RunsReport) -> Iterator[Part]:
+def _comparisons(report: RunsReport, is_complete: bool) -> Iterator[Part]:
     if report.families:
         yield Heading("Paired differences on the same questions")
         yield Note(
@@ -237,9 +239,14 @@ def _comparisons(report: RunsReport) -> Iterator[Part]:
         tests = f"{first.tests} test{'s' * (first.tests != 1)}"
         yield Table(
             ("A", "B", "A %", "B %", "A - B, points", "adjusted p", "questions", "differs", "better"),
-            [_difference_row(row) for row in family],
+            [_difference_row(row) for row in (family if is_complete else _largest(family))],
             f"\n{benchmark_facts(benchmark).title}; {measure}; {tests}",
         )
+
+
+def _largest(family: Sequence[RunDifference]) -> Sequence[RunDifference]:
+    """Return the largest differences of a table."""
+    return sorted(family, key=lambda row: -abs(row.difference.difference or 0.0))[:MOST_DIFFERENCES]
 
 
 def _difference_row(row: RunDifference) -> Sequence[Any]:
