@@ -211,6 +211,8 @@ def sources_parts(report: RunsReport, is_complete: bool) -> Iterator[Part]:
             for (source, license_), runs in rows.items()
         ],
     )
+    if not is_complete:
+        return
     faults = [f"{run.name}: {fault}" for run in report.runs for fault in run.run.faults]
     faults += [f"{name} cannot be read: {reason}" for name, reason in report.missing.items()]
     yield from (Note(f"- {text}") for text in faults)

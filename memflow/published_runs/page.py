@@ -55,7 +55,7 @@ TERMS = (
 SHORTENED = (
     "This page has the runs over at least three conversations, and the largest differences between them. The command "
     "also prints all others, the values by category, the F1 of the answers, what reads returned, labels of answers "
-    "that repeat the gold or share no word with it, and the hashes of all files."
+    "that repeat the gold or share no word with it, and hashes and damaged rows of all files."
 )
 
 
