@@ -50,7 +50,8 @@ TERMS = (
     "baseline, such as the full conversation in the prompt.",
     "Each judge and each judge prompt has a table of its own, because labels of different judges cannot be compared.",
     "Intervals are 95 %, over conversations, or over questions where each question has its own history: Korn and "
-    "Graubard's for proportions, and CR2 standard errors for means. Fewer than three conversations have no interval.",
+    "Graubard's for proportions, and CR2 standard errors for means. A run over fewer than three conversations has no "
+    "interval.",
 )
 SHORTENED = (
     "This page has the runs over at least three conversations, and the largest differences between them. The command "
