@@ -70,9 +70,9 @@ def evidence_parts(report: RunsReport, is_complete: bool) -> Iterator[Part]:
     )
     reasons = dict.fromkeys(reason for _, reason in unknown)
     for reason in reasons:
-        yield Note(
-            f"Not attributed, because {reason}: {', '.join(name for name, of in unknown if of == reason)}."
-        )
+        names = [name for name, of in unknown if of == reason]
+        named = ", ".join(names) if is_complete or len(names) == 1 else f"{len(names)} runs"
+        yield Note(f"The evidence was not examined, because {reason}: {named}.")
     for part in report.attributions:
         if part.agreement:
             there, strict, lenient, missing, strict_missing, lenient_missing = part.agreement
@@ -81,8 +81,8 @@ def evidence_parts(report: RunsReport, is_complete: bool) -> Iterator[Part]:
                 f"messages in its contexts, the strict rule finds {strict:,} and the lenient rule {lenient:,}. Of "
                 f"{missing:,} that are not there, they falsely find {strict_missing:,} and {lenient_missing:,}."
             )
-    names = {part.run.name for part in report.attributions}
-    without = [run for run in report.runs if run.name not in names]
+    examined = {part.run.name for part in report.attributions}
+    without = [run for run in report.runs if run.name not in examined]
     if without:
         yield Note(f"{len(without)} runs have neither contexts nor retrieved ids in their files.")
 

@@ -108,6 +108,12 @@ def test_readme_has_at_most_450_words() -> None:
     assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) <= 450
 
 
+def test_documentation_has_at_most_45_000_words_in_25_pages() -> None:
+    pages = [*(ROOT / "docs").rglob("*.md")]
+    assert len(pages) <= 25
+    assert sum(len(page.read_text(encoding="utf-8").split()) for page in pages) <= 45_000
+
+
 def test_documentation_site_builds_and_loads_nothing_from_other_hosts(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "NO_MKDOCS_2_WARNING": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(tmp_path)]
