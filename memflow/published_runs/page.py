@@ -32,14 +32,6 @@ MOST_DIFFERENCES = 6
 """Rows of a table of differences on the shorter page."""
 MOST_CATEGORIES = 6
 """Categories that a table has as columns; those of other benchmarks are in the JSON result."""
-GROUP_COLUMNS = (
-    "run",
-    "reader and prompt",
-    "questions",
-    "claimed %",
-    "95 % interval",
-    "without wrong keys %",
-)
 TERMS = (
     "A run is one evaluation of a system. Its file has a row per question: the answer, the label that a judge gave it, "
     "or the retrieved messages. No model was called for this page: all labels are those of the files.",
