@@ -22,13 +22,13 @@ NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vl
 run: $(READY)              ## the two demo domains with the scripted chat, and retrieval that needs none
 	$(BIN)/memflow run --demo --embedder $(EMBEDDER)
 
-test: $(READY)             ## tests without database server, browser, daemon or kill: 7 to 13 minutes on two cores
+test: $(READY)             ## tests without database server, browser, daemon or kill
 	$(PYTEST) -m "not ($(NEEDS_MORE))" --ignore tests/browser --ignore tests/daemon
 
 test-rest: $(READY)        ## the other tests, and property tests with all examples
 	$(PYTEST) -m "$(NEEDS_MORE) or hypothesis" --hypothesis-profile thorough
 
-test-all: $(READY)         ## every test that can run here, property tests with all examples: 25 to 40 minutes on two cores
+test-all: $(READY)         ## every test that can run here, property tests with all examples
 	$(PYTEST) --hypothesis-profile thorough
 
 dev: $(READY)              ## the Dagster UI on http://127.0.0.1:3000, on the same instance as `memflow run`

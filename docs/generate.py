@@ -39,6 +39,13 @@ from memflow.scoring.catalog import SHARED, catalog, declared_metrics
 MARKER = re.compile(r"<!-- table (\w+)(?: (\w+))? -->")
 RESOURCES = Path(__file__).parents[1] / "resources"
 NOTEBOOK = Path(__file__).parents[1] / "examples" / "notebook" / "memory_in_a_cell.ipynb"
+LEGEND = (
+    '"–" means that a source does not specify a point, "absent" that the code does not implement it, and "the same" '
+    "refers to the column to the left. `memflow show deviations DOMAIN` lists the points in which a run differs from "
+    "the paper or the code."
+)
+"""What stands above each table of protocol points."""
+WORKFLOW = Path(__file__).parents[1] / "examples" / "ci" / "gate.yml"
 
 
 def on_files(files: Files, config: Any) -> Files:
@@ -246,6 +253,11 @@ def notebook() -> str:
     return "\n\n".join(parts)
 
 
+def workflow() -> str:
+    """Return the example workflow of continuous integration as a code block."""
+    return f"```yaml\n{WORKFLOW.read_text(encoding='utf-8').rstrip()}\n```"
+
+
 def metrics() -> str:
     """Return the table of the metrics of memflow: shared ones first, then those of benchmarks by name."""
     shared = [metric.name for metric in SHARED]
@@ -293,12 +305,13 @@ def _parameters(model: type[BaseModel], path: str) -> Iterator[tuple[str, str, s
 
 
 def protocol_points(benchmark: str) -> str:
-    """Return the table of a benchmark's protocol points, without a column for the code if no code is public."""
+    """Return the table of a benchmark's protocol points, with a legend; no column for code that is not public."""
     points = protocol(benchmark).points
     headings = {"topic": "topic", "paper": "paper", "published": "published code", "memflow": "memflow"}
     if not any(point.published for point in points):
         del headings["published"]
-    return _table([*headings.values()], ([getattr(point, name) for name in headings] for point in points))
+    table = _table([*headings.values()], ([getattr(point, name) for name in headings] for point in points))
+    return f"{LEGEND}\n\n{table}"
 
 
 PAGES: Mapping[str, Callable[[], str]] = {
@@ -314,6 +327,7 @@ INSERTED: Mapping[str, Callable[..., str]] = {
     "resources": resource_folders,
     "metrics": metrics,
     "notebook": notebook,
+    "workflow": workflow,
     "parameters": parameters,
     "protocol": protocol_points,
 }

@@ -24,14 +24,14 @@ def published(
         Path, argument("FOLDER", "The downloads: a folder per run, as `runs.yaml` names them.")
     ],
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write the page in Markdown to this file.")
+        Path | None, typer.Option("--page", help="Write a shorter page in Markdown to this file.")
     ] = None,
     force: OverwriteOption = False,
     form: FormatOption = Format.table,
 ) -> None:
     """Score published runs of memory systems again, and compare, attribute and check them. No model is asked.
 
-    Reads the answers, labels and retrieval logs that others committed publicly. Shows their claims beside the committed
+    Reads the answers, labels and retrieval logs that others committed publicly. Shows their claims beside the published
     labels with intervals, without known wrong keys and by category, paired differences, where evidence was lost, and
     what reads returned. Evidence in texts needs the benchmark's data (`memflow data get`).
     """
@@ -51,7 +51,10 @@ def published(
     parts = [*page_parts(report)]
     if page is not None:
         date = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
-        write(page, page_text(parts, date, "memflow import published FOLDER --page FILE"), force)
+        text = page_text(
+            page_parts(report, is_complete=False), date, "memflow import published FOLDER --page FILE"
+        )
+        write(page, text, force)
     answer(
         form,
         report_data(report),

@@ -9,28 +9,32 @@ from memflow.published_runs.report import FEWEST_ANSWERS, RunsReport, bracket, i
 from memflow.published_runs.rescoring import RescoredRun
 
 EVIDENCE = (
-    "Retrieved: the share of a question's evidence messages that was retrieved. A wrong answer with all evidence is a "
-    "utilization failure; a right one without any questions the judge, the key or the search. Without labels, the "
-    "shares are of the lost and of the reached F1. Runs without an interval have fewer than 3 conversations. "
-    "In texts, evidence is found by its words. `Retrieved` and `with all` are by a strict rule: it finds 5 % of the "
-    "evidence of other questions, from other sessions, which may be there. `Lenient` and `without any` are by a rule "
-    "that finds 5 % of the evidence of other conversations, which cannot be there; `near` is how much of the former it "
-    "finds. The truth lies between the rules."
+    "`retrieved %` is the share of a question's evidence messages that the context contains.",
+    "`with all %` is the share of the wrong answers whose context contains all evidence: utilization failures. "
+    "`without any %` is the share of the right answers whose context contains none: there, the judge, the gold answer "
+    "or the search for the evidence may be wrong. In a run without labels, an answer counts as right by its F1.",
+    "`found by` says how evidence is recognized: by the ids of messages or sessions, or by its words.",
+    "Words are searched by two rules, and the true values lie between them. The strict rule gives `retrieved %` and "
+    "`with all %`; it falsely finds 5 % of the evidence of other questions from other sessions, which may really be "
+    "there. The lenient rule gives `lenient %` (with all evidence) and `without any %`; it falsely finds 5 % of the "
+    "evidence of other conversations, and `near %` of the evidence of other questions.",
 )
 
 
-def evidence_parts(report: RunsReport) -> Iterator[Part]:
-    """Yield the section on evidence."""
+def evidence_parts(report: RunsReport, is_complete: bool) -> Iterator[Part]:
+    """Yield the section on evidence, with the runs that have no interval only if it is complete."""
     if not report.attributions:
         return
     yield Heading("Where the evidence was lost")
-    yield Note(EVIDENCE)
+    yield from (Note(f"- {sentence}") for sentence in EVIDENCE)
     rows, unknown = [], []
     for part in report.attributions:
         recall = part.retrieved
         if recall.value is None:
             reason = part.rows[0].reason or part.scores["evidence_recall"].reason or ""
             unknown.append((part.run.name, reason))
+            continue
+        if recall.low is None and not is_complete:
             continue
         wrong, right = part.count(correct=False), part.count(correct=True)
         rows.append(
@@ -66,25 +70,21 @@ def evidence_parts(report: RunsReport) -> Iterator[Part]:
     )
     reasons = dict.fromkeys(reason for _, reason in unknown)
     for reason in reasons:
-        yield Note(
-            f"Not attributed, because {reason}: {', '.join(name for name, of in unknown if of == reason)}."
-        )
+        names = [name for name, of in unknown if of == reason]
+        named = ", ".join(names) if is_complete or len(names) == 1 else f"{len(names)} runs"
+        yield Note(f"The evidence was not examined, because {reason}: {named}.")
     for part in report.attributions:
         if part.agreement:
             there, strict, lenient, missing, strict_missing, lenient_missing = part.agreement
             yield Note(
-                f"The rules beside known ids, in the texts of {part.run.name}: of {there:,} evidence messages that are "
-                f"there, the strict rule finds {strict:,} and the lenient one {lenient:,}; of {missing:,} that are "
-                f"not, {strict_missing:,} and {lenient_missing:,}."
+                f"The files of {part.run.name} have ids and texts, which tests both rules. Of {there:,} evidence "
+                f"messages in its contexts, the strict rule finds {strict:,} and the lenient rule {lenient:,}. Of "
+                f"{missing:,} that are not there, they falsely find {strict_missing:,} and {lenient_missing:,}."
             )
-    names = {part.run.name for part in report.attributions}
-    without = [run for run in report.runs if run.name not in names]
+    examined = {part.run.name for part in report.attributions}
+    without = [run for run in report.runs if run.name not in examined]
     if without:
-        systems = dict.fromkeys(run.system for run in without)
-        yield Note(
-            f"Not possible for {len(without)} runs, whose files have neither contexts nor retrieved ids: "
-            f"{', '.join(systems)}."
-        )
+        yield Note(f"{len(without)} runs have neither contexts nor retrieved ids in their files.")
 
 
 def _share(interval: Interval) -> str:
@@ -142,11 +142,11 @@ def labels_parts(report: RunsReport) -> Iterator[Part]:
         if not check.run.is_selected and max(check.equal, check.foreign) >= FEWEST_ANSWERS
     ]
     if rows:
-        yield Heading("Labels beside words")
+        yield Heading("Labels of answers that repeat the gold, or share no word with it")
         yield Note(
-            "An answer with exactly the words of the gold answer should be labeled correct. One without a common word "
-            "may be, such as a date in another form, but many of them question the labels. Votes of one judge are not "
-            "independent."
+            "An answer with exactly the words of the gold answer should be labeled correct. An answer that shares no "
+            "word with the gold answer can be correct, such as a date in another form; many such labels make the "
+            "labels of the run doubtful. The votes of one judge are not independent."
         )
         yield Table(
             (
@@ -166,9 +166,10 @@ def claims_parts(report: RunsReport) -> Iterator[Part]:
         return
     equal = sum(check.is_equal is True for check in report.claims)
     unknown = [check for check in report.claims if check.is_equal is None]
-    yield Heading("Claims that the rows do not give")
+    yield Heading("Claims that differ from the rows")
     yield Note(
-        f"{equal} of {len(report.claims)} claims are what the rows give; {len(unknown)} cannot be checked."
+        f"{equal} of {len(report.claims)} claims equal the value of the rows. {len(unknown)} cannot be checked: the "
+        "rows do not contain what they are computed from."
     )
     rows = [
         (
@@ -187,8 +188,8 @@ def claims_parts(report: RunsReport) -> Iterator[Part]:
         yield Table(("run", "metric", "claimed in", "claimed %", "rows %", "95 % interval", "claim"), rows)
 
 
-def sources_parts(report: RunsReport) -> Iterator[Part]:
-    """Yield the section on sources."""
+def sources_parts(report: RunsReport, is_complete: bool) -> Iterator[Part]:
+    """Yield the section on sources, with the runs and hashes of files if it is complete, else with the systems."""
     yield Heading("Sources")
     rows: dict[tuple[str, str], list[RescoredRun]] = {}
     for run in report.runs:
@@ -197,17 +198,21 @@ def sources_parts(report: RunsReport) -> Iterator[Part]:
             (declared.source, declared.license) if declared else ("a file of the user", ""), []
         ).append(run)
     yield Table(
-        ("source", "license", "runs", "SHA-256 of the files of each run"),
+        ("source", "license", "runs" if is_complete else "systems", "SHA-256 of the files of each run"),
         [
             (
                 source,
                 license_,
-                ", ".join(run.name for run in runs),
-                ", ".join(run.run.digest[:8] for run in runs),
+                ", ".join(run.name for run in runs)
+                if is_complete
+                else ", ".join(dict.fromkeys(run.system for run in runs)),
+                ", ".join(run.run.digest[:8] for run in runs) if is_complete else "",
             )
             for (source, license_), runs in rows.items()
         ],
     )
+    if not is_complete:
+        return
     faults = [f"{run.name}: {fault}" for run in report.runs for fault in run.run.faults]
     faults += [f"{name} cannot be read: {reason}" for name, reason in report.missing.items()]
     yield from (Note(f"- {text}") for text in faults)

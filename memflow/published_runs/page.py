@@ -28,46 +28,54 @@ from memflow.scoring.catalog import ACCURACY
 from memflow.scoring.markdown import escape, markdown_table
 
 TITLE = "What published runs say when scored again"
+MOST_DIFFERENCES = 6
+"""Rows of a table of differences on the shorter page."""
 MOST_CATEGORIES = 6
 """Categories that a table has as columns; those of other benchmarks are in the JSON result."""
-GROUP_COLUMNS = (
-    "run",
-    "reader and prompt",
-    "questions",
-    "claimed %",
-    "95 % interval",
-    "without wrong keys %",
+TERMS = (
+    "A run is one evaluation of a system. Its file has a row per question: the answer, the label that a judge gave it, "
+    "or the retrieved messages. No model was called for this page: all labels are those of the files.",
+    "`claimed %` is the value that the authors state in a text or a summary file. `labels %` is the share of the rows "
+    "that the judge labeled correct. `without wrong keys %` is that share over the questions whose gold answer has no "
+    "known error.",
+    "The reader is the model that answers. A run is `self-judged` if the reader is also the judge. An `anchor` is a "
+    "baseline, such as the full conversation in the prompt.",
+    "Each judge and each judge prompt has a table of its own, because labels of different judges cannot be compared.",
+    "Intervals are 95 %, over conversations, or over questions where each question has its own history: Korn and "
+    "Graubard's for proportions, and CR2 standard errors for means. A run over fewer than three conversations has no "
+    "interval.",
 )
-METHODS = (
-    "Proportions have Korn-Graubard intervals and means CR2 intervals over conversations, or over questions where "
-    "each has a history of its own. Differences are paired by question, with resampled intervals, sign-flip tests and "
-    "Holm's correction over the rows of their table. No model was asked. Labels of two judges or contracts stand in no "
-    "common column, because they cannot be compared."
+SHORTENED = (
+    "This page has the runs over at least three conversations, and the largest differences between them. The command "
+    "also prints all others, the values by category, the F1 of the answers, what reads returned, labels of answers "
+    "that repeat the gold or share no word with it, and hashes and damaged rows of all files."
 )
 
 
-def page_parts(report: RunsReport) -> Iterator[Part]:
-    """Yield the parts of the page, the statements first."""
+def page_parts(report: RunsReport, is_complete: bool = True) -> Iterator[Part]:
+    """Yield the parts of the page, the findings first; all tables, or those of the shorter page of the docs."""
     systems = {run.system for run in report.runs}
-    yield Note(f"{len(report.runs)} runs of {len(systems)} systems. {METHODS}")
-    yield Heading("What only paired, attributed or checked rows show")
+    yield Note(f"{len(report.runs)} published runs of {len(systems)} memory systems and baselines.")
+    yield from (Note(f"- {sentence}") for sentence in TERMS)
+    yield from [] if is_complete else [Note(SHORTENED)]
+    yield Heading("Findings")
     yield from (Note(f"- {sentence}") for sentence in report.statements())
-    yield from _groups(report)
-    yield from _f1(report)
-    yield from _comparisons(report)
-    yield from evidence_parts(report)
-    yield from reads_parts(report)
-    yield from labels_parts(report)
+    yield from _groups(report, is_complete)
+    yield from _f1(report) if is_complete else ()
+    yield from _comparisons(report, is_complete)
+    yield from evidence_parts(report, is_complete)
+    yield from reads_parts(report) if is_complete else ()
+    yield from labels_parts(report) if is_complete else ()
     yield from claims_parts(report)
-    yield from sources_parts(report)
+    yield from sources_parts(report, is_complete)
 
 
-def _groups(report: RunsReport) -> Iterator[Part]:
+def _groups(report: RunsReport, is_complete: bool) -> Iterator[Part]:
     groups: dict[tuple[str, str, str], list[RescoredRun]] = {}
     for run in report.runs:
-        if run.main is not None:
+        if run.main is not None and (is_complete or run.main.interval().low is not None):
             groups.setdefault(run.group, []).append(run)
-    yield Heading("Claims and labels, by contract and judge")
+    yield Heading("Claims and labels, by judge and judge prompt")
     order = list(dict.fromkeys(run.run.benchmark for run in report.runs))
     for (benchmark, contract, judge), runs in sorted(
         groups.items(), key=lambda item: order.index(item[0][0])
@@ -75,7 +83,7 @@ def _groups(report: RunsReport) -> Iterator[Part]:
         facts = benchmark_facts(benchmark)
         ordered = sorted(runs, key=_order)
         categories = sorted({name for run in runs for name in run.categories()})
-        in_table = categories if 1 < len(categories) <= MOST_CATEGORIES else []
+        in_table = categories if is_complete and 1 < len(categories) <= MOST_CATEGORIES else []
         titles = [facts.categories.get(name, name) for name in in_table]
         value = "labels %" if ACCURACY.name in runs[0].values else "rubrics of at least .5 %"
         means = ["mean rubric %"] if RUBRIC.name in runs[0].values else []
@@ -92,7 +100,7 @@ def _groups(report: RunsReport) -> Iterator[Part]:
                 *titles,
             ),
             [(*_group_row(run, means), *_category_cells(run, in_table)) for run in ordered],
-            f"\n{facts.title}: {contract or 'contract not stated'}; judge {judge}",
+            f"\n{facts.title}; judge {judge}; judge prompt {contract or 'not stated'}",
         )
         yield from (Note(text) for run in ordered for text in _run_notes(run))
 
@@ -185,9 +193,9 @@ def _f1(report: RunsReport) -> Iterator[Part]:
         if run.facts.f1 and WORD_F1.name in run.values and not run.is_selected:
             by_benchmark.setdefault(run.run.benchmark, []).append((run, run.values[WORD_F1.name]))
     if by_benchmark:
-        yield Heading("F1 of the committed answers, computed again")
+        yield Heading("F1 of the published answers, computed again")
         yield Note(
-            "One measure without a judge. Long answers lower it, so it compares runs of one prompt only."
+            "F1 needs no judge. A long answer has a low F1, so compare only runs with the same answer prompt."
         )
     for benchmark, runs in by_benchmark.items():
         rows = [
@@ -205,17 +213,18 @@ def _f1(report: RunsReport) -> Iterator[Part]:
         yield Table(columns, rows, benchmark_facts(benchmark).title)
 
 
-def _comparisons(report: RunsReport) -> Iterator[Part]:
+def _comparisons(report: RunsReport, is_complete: bool) -> Iterator[Part]:
     if report.families:
         yield Heading("Paired differences on the same questions")
         yield Note(
-            "Compared are runs of one system, and runs with the same reader and prompt. Holm's correction is over the "
-            "rows of a table. Runs with fewer than 3 common conversations are not compared."
+            "Two runs are compared if they are of the same system, or have the same reader and answer prompt, and "
+            "share at least 3 conversations. The difference is paired by question, and its interval resamples "
+            "conversations. p values are from sign-flip tests, adjusted by Holm's method over the rows of a table."
         )
     for family in report.families:
         first = family[0]
         benchmark, contract, judge = first.a.group
-        measure = f"{contract}; judge {judge}"
+        measure = f"judge {judge}; judge prompt {contract}"
         if first.metric.name == WORD_F1.name:
             measure = f"F1 of the answers of {first.a.system}"
         elif first.metric is not (first.a.main and first.a.main.metric):
@@ -223,9 +232,14 @@ def _comparisons(report: RunsReport) -> Iterator[Part]:
         tests = f"{first.tests} test{'s' * (first.tests != 1)}"
         yield Table(
             ("A", "B", "A %", "B %", "A - B, points", "adjusted p", "questions", "differs", "better"),
-            [_difference_row(row) for row in family],
-            f"\n{benchmark_facts(benchmark).title}: {measure}; {tests}",
+            [_difference_row(row) for row in (family if is_complete else _largest(family))],
+            f"\n{benchmark_facts(benchmark).title}; {measure}; {tests}",
         )
+
+
+def _largest(family: Sequence[RunDifference]) -> Sequence[RunDifference]:
+    """Return the largest differences of a table."""
+    return sorted(family, key=lambda row: -abs(row.difference.difference or 0.0))[:MOST_DIFFERENCES]
 
 
 def _difference_row(row: RunDifference) -> Sequence[Any]:

@@ -66,7 +66,7 @@ class RunsReport:
         )
 
     def statements(self) -> list[str]:
-        """Return what no label file states by itself: of claims, pairs, evidence, reads and judges."""
+        """Return the findings, a sentence or more each: claims, pairs, evidence, judges, labels and reads."""
         return [sentence for part in STATEMENTS for sentence in part(self)]
 
 
@@ -119,9 +119,9 @@ def _of_claims(report: RunsReport) -> Iterator[str]:
     value = worst.value or Interval(None, None, None)
     where = "outside" if worst.is_outside else "inside"
     yield (
-        f"{len(differing)} of {len(checked)} claims are not what the committed rows give. {worst.run.name} claims "
-        f"{percent(worst.claim.value)} % ({worst.claim.metric}, {worst.claim.where}); its rows give "
-        f"{percent(value.value)} % {bracket(value)}, so the claim is {where} the interval."
+        f"{len(differing)} of {len(checked)} claims differ from the published rows. For {worst.run.name}, the "
+        f"{worst.claim.where} claims {percent(worst.claim.value)} % ({worst.claim.metric}); the rows give "
+        f"{percent(value.value)} % {bracket(value)}. The claim is {where} the interval."
     )
 
 
@@ -144,9 +144,9 @@ def _of_pairs(report: RunsReport) -> Iterator[str]:
     for row in filter(None, (largest, *anchored)):
         better = (row.a if row.better == "a" else row.b).name if row.better else None
         yield (
-            f"On the same {row.difference.n:,} questions, with the same reader, prompt and judge, {row.a.name} minus "
-            f"{row.b.name} is {points(row)} points ({p_words(row)}): "
-            f"{f'{better} is better' if better else 'they cannot be told apart'}."
+            f"{row.a.name} and {row.b.name} answer the same {row.difference.n:,} questions with the same reader, "
+            f"prompt and judge. The difference is {points(row)} points ({p_words(row)}): "
+            f"{f'{better} is better' if better else 'it may be chance'}."
         )
 
 
@@ -162,11 +162,12 @@ def _of_evidence(report: RunsReport) -> Iterator[str]:
     for part in by_system.values():
         wrong, none = part.with_all_evidence(correct=False), part.without_evidence(correct=False)
         most = percent(part.with_all_evidence(correct=False, lenient=True).value)
-        by_rule = f" by a strict rule for words, and {most} % by a lenient one," if part.rule else ""
+        by_rule = f" by a strict search for its words, and in {most} % by a lenient one" if part.rule else ""
         yield (
-            f"Of the {part.count(correct=False):,} answers that {part.run.name} got wrong, {percent(wrong.value)} % "
-            f"{bracket(wrong)}{by_rule} had all their evidence in the context, so the search was not to blame; "
-            f"{percent(none.value)} % {bracket(none)} had none of it{' even by the lenient rule' * bool(part.rule)}."
+            f"{part.run.name} answers {part.count(correct=False):,} questions wrong. In {percent(wrong.value)} % "
+            f"{bracket(wrong)} of these, the context contains all evidence{by_rule}: there, the reader failed and not "
+            f"the retrieval. In {percent(none.value)} % {bracket(none)}, the context contains none of it"
+            f"{', even by the lenient search' * bool(part.rule)}."
         )
 
 
@@ -182,7 +183,7 @@ def _of_retrieval(report: RunsReport) -> Iterator[str]:
         for part in best.values()
     ]
     if texts:
-        yield f"Evidence that retrieval alone brings, before any reader: {'; '.join(texts)}."
+        yield f"Share of the evidence that was retrieved, in runs without a reader: {'; '.join(texts)}."
 
 
 def _of_judges(report: RunsReport) -> Iterator[str]:
@@ -190,8 +191,9 @@ def _of_judges(report: RunsReport) -> Iterator[str]:
         if run.role == JUDGE_TEST and run.main is not None:
             accepted = run.main.interval()
             yield (
-                f"The judge {run.judge} ({run.run.contract}) accepts {percent(accepted.value)} % {bracket(accepted)} "
-                f"of {len(run.main.by_question):,} deliberately wrong answers ({run.name})."
+                f"The judge {run.judge} (judge prompt {run.run.contract}) labels {percent(accepted.value)} % "
+                f"{bracket(accepted)} of {len(run.main.by_question):,} deliberately wrong answers as correct "
+                f"({run.name})."
             )
 
 
@@ -200,18 +202,18 @@ def _of_labels(report: RunsReport) -> Iterator[str]:
     common = max(checks, key=lambda check: check.commons * (check.common_right.value or 0.0), default=None)
     if common is not None and common.commons >= FEWEST_ANSWERS and (common.common_right.value or 0.0) >= HALF:
         yield (
-            f"{common.run.name} answers \u201c{common.common}\u201d to {common.commons:,} questions whose gold has "
-            f"no word of it, and {percent(common.common_right.value)} % {bracket(common.common_right)} of these are "
-            "labeled correct: the labels are not of these answers, or the judge accepts anything."
+            f"{common.run.name} answers \u201c{common.common}\u201d to {common.commons:,} questions whose gold answer "
+            f"does not contain it. {percent(common.common_right.value)} % {bracket(common.common_right)} of these "
+            "answers are labeled correct. Either the labels belong to other answers, or the judge accepts any answer."
         )
     equal = [check for check in checks if check.equal >= FEWEST_ANSWERS]
     worst = max(equal, key=lambda check: check.equal_wrong / check.equal, default=None)
     if worst is not None and worst.equal_wrong:
         others = [check for check in equal if check is not worst]
         yield (
-            f"{worst.run.name}: {worst.equal_wrong:,} of {worst.equal:,} answers with exactly the words of the gold "
-            f"answer are labeled wrong; of all other runs {sum(check.equal_wrong for check in others):,} of "
-            f"{sum(check.equal for check in others):,}."
+            f"In {worst.run.name}, {worst.equal_wrong:,} of {worst.equal:,} answers that have exactly the words of the "
+            f"gold answer are labeled wrong; in all other runs together, "
+            f"{sum(check.equal_wrong for check in others):,} of {sum(check.equal for check in others):,}."
         )
 
 
@@ -219,8 +221,8 @@ def _of_reads(report: RunsReport) -> Iterator[str]:
     cut = [row for row in report.reads if row.cut]
     for row in cut:
         yield (
-            f"{row.run.name}: {row.cut:,} of {len(row.run.answers):,} published contexts are cut at the same length, "
-            "so what is missing from them proves nothing."
+            f"In {row.run.name}, {row.cut:,} of {len(row.run.answers):,} published contexts are cut at one length. "
+            "Evidence that is missing there may be in the part that was cut."
         )
 
 

@@ -123,7 +123,7 @@ def test_runs_of_another_judge_or_of_another_system_and_reader_are_not_compared(
 
 def test_labels_of_two_judges_stand_in_two_tables() -> None:
     text = page(report(run("x", answers(4)), run("y", answers(6), judge="k")))
-    assert "own: c; judge j" in text and "own: c; judge k" in text
+    assert "own; judge j; judge prompt c" in text and "own; judge k; judge prompt c" in text
 
 
 def test_runs_of_two_systems_whose_judges_are_not_stated_stand_in_two_tables() -> None:
