@@ -5,9 +5,8 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.config import parse_config
-from memflow.benchmarks.longmemeval.datasets import ORACLE, M, S
 from memflow.benchmarks.longmemeval.instances import parse_date
-from memflow.benchmarks.longmemeval.types import PUBLISHED_COUNTS, is_abstention
+from memflow.benchmarks.longmemeval.types import PUBLISHED_COUNTS, PUBLISHED_DATASETS, is_abstention
 from memflow.checks.rules import AcrossTables, Expectation, Findings, PerDomain, WholeTable
 from memflow.records import Probe, Turn
 
@@ -50,7 +49,7 @@ def wrong_counts(probes: Sequence[Probe]) -> list[int]:
 
 
 def _counts_rule(domain: Domain) -> WholeTable | None:
-    published = set(domain.datasets) <= {ORACLE.name, S.name, M.name}
+    published = {*domain.datasets} <= PUBLISHED_DATASETS
     whole = not domain.limit and parse_config(domain).known_errors == "keep"
     return WholeTable(wrong_counts) if whole and published else None
 
