@@ -30,14 +30,6 @@ from memflow.scoring.markdown import escape, markdown_table
 TITLE = "What published runs say when scored again"
 MOST_CATEGORIES = 6
 """Categories that a table has as columns; those of other benchmarks are in the JSON result."""
-GROUP_COLUMNS = (
-    "run",
-    "reader and prompt",
-    "questions",
-    "claimed %",
-    "95 % interval",
-    "without wrong keys %",
-)
 METHODS = (
     "Proportions have Korn-Graubard intervals and means CR2 intervals over conversations, or over questions where "
     "each has a history of its own. Differences are paired by question, with resampled intervals, sign-flip tests and "
