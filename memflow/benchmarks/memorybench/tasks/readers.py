@@ -14,8 +14,6 @@ from memflow.benchmarks.memorybench.tasks import (
     nfcats,
     sample,
     scitechnews,
-    unified,
-    unified_cases,
     writingbench,
     writingprompts,
 )
@@ -37,7 +35,6 @@ READERS: Mapping[str, TaskReader] = {
     "ideabench": ideabench.READER,
     "scitechnews": scitechnews.READER,
     "limitgen": limitgen.READER,
-    **{f"unified_{name}": unified.READER for name in unified_cases.CASES},
 }
 """Readers by data set."""
 
