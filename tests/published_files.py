@@ -95,6 +95,13 @@ TARGETS = csv_of("paperId", "title", "abstract")([{"paperId": "p0", "title": "T"
 REFERENCES = csv_of("targetPaperId", "abstract")(
     [{"targetPaperId": f"p{n}", "abstract": "B."} for n in range(4)]
 )
+UNIFIED = {
+    "dataset_name": "JuDGE",
+    "lang": "zh",
+    "info": '{"golden_answer": "是"}',
+    "input_prompt": "案件事实：甲",
+}
+UNIFIED_TEST = json_lines([{**UNIFIED, "test_idx": 99}])
 FILES = (
     PublishedFile(
         "AMemGym users",
@@ -255,6 +262,16 @@ FILES = (
         ("answer",),
         json_list,
         (("dialsim/dialsim_corpus_friends.txt", SCRIPT),),
+    ),
+    PublishedFile(
+        "unified rows",
+        "unified_judge",
+        "memorybench/dataset/JuDGE/train/data.jsonl",
+        lines(lambda n: {**UNIFIED, "test_idx": n}),
+        ("info",),
+        json_lines,
+        (("memorybench/dataset/JuDGE/test/data.jsonl", UNIFIED_TEST),),
+        rows=True,
     ),
     PublishedFile(
         "MemBench test data",

@@ -62,6 +62,13 @@ def sessions(file: File) -> Iterator[RawRecord]:
         raise file.bad(str(wrong)) from wrong
 
 
+def scripts(whole: str) -> Iterator[Script]:
+    """Yield the valid sessions of the complete script of a show. Raises ValueError if it is not a script."""
+    for raw in parse_records(_sessions(whole), _parse):
+        if raw.fault is None:
+            yield Script.model_validate(raw.content)
+
+
 def _sessions(whole: str) -> Iterator[RawRecord]:
     text = whole.replace("\r\n", "\n")
     starts = [found.start() for found in _START.finditer(text)]

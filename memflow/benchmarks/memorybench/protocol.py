@@ -28,7 +28,9 @@ DATASETS = (
 
 def _has_dataset(start: str) -> Callable[[Domain], bool]:
     def condition(domain: Domain) -> bool:
-        return any(name == SAMPLE or name.startswith(start) for name in domain.datasets)
+        return any(
+            name == SAMPLE or name.removeprefix("unified_").startswith(start) for name in domain.datasets
+        )
 
     return condition
 

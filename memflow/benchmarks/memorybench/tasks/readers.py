@@ -14,6 +14,8 @@ from memflow.benchmarks.memorybench.tasks import (
     nfcats,
     sample,
     scitechnews,
+    unified,
+    unified_cases,
     writingbench,
     writingprompts,
 )
@@ -35,6 +37,7 @@ READERS: Mapping[str, TaskReader] = {
     "ideabench": ideabench.READER,
     "scitechnews": scitechnews.READER,
     "limitgen": limitgen.READER,
+    **{f"unified_{name}": unified.READER for name in unified_cases.CASES},
 }
 """Readers by data set."""
 
