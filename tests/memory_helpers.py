@@ -18,8 +18,11 @@ T = TypeVar("T", bound=Memory)
 
 
 def case(system: System, value: Any = None) -> Any:
-    """Return a test case of a system (or `value`), named like the system."""
-    return pytest.param(value or system, id=system.name)
+    """Return a test case of a system (or `value`) that is skipped if a package it needs is missing."""
+    skip = pytest.mark.skipif(
+        bool(system.missing_requirement), reason=f"{system.name} needs {system.missing_requirement}"
+    )
+    return pytest.param(value or system, marks=skip, id=system.name)
 
 
 def said(*texts: str, first: int = 0, sent_at: str | None = None) -> list[Message]:

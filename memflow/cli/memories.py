@@ -84,6 +84,7 @@ def list_memories(
         "memory": lambda row: Text(row["pattern"], "red" if row["unusable"] else ""),
         "source": _source,
         "requests at most": lambda row: f"unusable: {row['unusable']}" if row["unusable"] else row["asks"],
+        "lacks": "lacks",
     }
     hint = (
         "\n`memflow memories NAME` shows one whole. `memflow memories check NAME` checks one. "
@@ -126,6 +127,7 @@ def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, 
         "needs_embedder": system.needs_embedder,
         "needs_chat": system.needs_chat,
         "forgets": ", ".join(sorted(config.forgets)) or f"nothing: {memory.cannot_forget}",
+        "lacks": system.missing_requirement or None,
         "prompts": [prompt.name for prompt in system.prompts],
         "deviations": deviations_of(system),
         "unusable": None,
@@ -172,6 +174,7 @@ def _details(row: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Text()
         yield table_of(row["parameters"], columns)
     needs = ["a chat model"] * row["needs_chat"] + ["an embedder"] * row["needs_embedder"]
+    needs += [row["lacks"]] if row["lacks"] else []
     facts = {
         **_server_facts(row["server"]),
         "asks": row["asks"] if row["asks"] == "nothing" else f"at most {row['asks']}",

@@ -184,6 +184,8 @@ class Memory(ABC):
     """Part of its fingerprint: increase it when what it writes or recalls changes."""
     prompt_stems: ClassVar[tuple[str, ...]] = ()
     """The file stems of the prompts it uses; empty for all of its package."""
+    requires: ClassVar[str] = ""
+    """The distribution it needs beyond memflow's dependencies, as a pip requirement: `mem0ai==1.0.11`."""
     bookkeeping_kinds: ClassVar[frozenset[str]] = frozenset({FAILURE, AT_LIMIT, DATE})
     """Kinds of entries without remembered content: access times, failures, dates."""
     global_kinds: ClassVar[frozenset[str]] = frozenset()

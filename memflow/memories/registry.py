@@ -39,6 +39,7 @@ class MemoryConfig:
 
         Raises BadSettings if a tool or a package that it needs is missing.
         """
+        self.check_requirements()
         missing = None
         if self.system.needs_embedder and tools.embedder is None:
             missing = "an embedder"
@@ -64,6 +65,12 @@ class MemoryConfig:
             return self.system.memory.forgets
         forms = frozenset[str](self.server.hello.can.forget if self.server.hello is not None else ())
         return forms | ({"time"} if "message" in forms else set())
+
+    def check_requirements(self) -> None:
+        """Raise BadSettings if a package that the memory needs is missing."""
+        if missing := self.system.missing_requirement:
+            required = self.system.memory.requires
+            raise BadSettings(f"the memory {self.name} needs {missing}. Install it: pip install '{required}'")
 
     def fingerprint(self) -> str:
         """Return the digest of the memory's class, version, prompts and parameters; for a user memory, also its code.

@@ -7,6 +7,7 @@ A system is declared in the module of its memory and named by an entry point. re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
+from importlib import metadata
 from importlib.metadata import EntryPoint
 from typing import Any
 
@@ -77,6 +78,20 @@ class System:
     def prompts(self) -> list[Prompt]:
         """The prompts that the system sends to its chat model."""
         return self.memory.prompts() if self.needs_chat else []
+
+    @property
+    def missing_requirement(self) -> str:
+        """The reason if the required distribution is missing or has another version; empty if it is usable."""
+        name, _, version = self.memory.requires.partition("==")
+        if not name:
+            return ""
+        try:
+            installed = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            return f"{self.memory.requires}, which is not installed"
+        if version in ("", installed):
+            return ""
+        return f"{self.memory.requires}, and {installed} is installed"
 
     @property
     def needs_embedder(self) -> bool:

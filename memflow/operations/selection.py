@@ -176,7 +176,9 @@ def _with_baselines(settings: "Settings", domains: Sequence[str], assistants: Se
 
 
 def _check_assistants(settings: "Settings", domains: Sequence[str], assistants: Sequence[str]) -> None:
-    """Raise BadSettings for an unknown memory or model, and for `previous` in a domain without previous states."""
+    """Raise BadSettings if an assistant has an unknown memory or model, if a package that it needs is missing, or if a
+    domain has no previous state for the memory `previous`.
+    """
     from memflow.benchmarks import registry
     from memflow.memories.registry import find
     from memflow.run.evaluation import check_previous_state
@@ -184,6 +186,7 @@ def _check_assistants(settings: "Settings", domains: Sequence[str], assistants: 
     for assistant in assistants:
         memory, _, model = plain_name(assistant).partition("@")
         config = find(memory, settings.own_memories())
+        config.check_requirements()
         for domain in (settings.domain(name) for name in domains):
             check_previous_state(registry.benchmark(domain.benchmark), domain, config)
         if model:

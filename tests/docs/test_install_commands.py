@@ -25,6 +25,7 @@ OPTIONS_WITH_VALUE = {
 MEANT = {
     *("memflow-bench", "dagster", "dagster-webserver", "dagster-postgres", "dagster-dg-cli"),
     *(
+        "mem0ai",
         "polars",
         "vllm-router",
         "trl",

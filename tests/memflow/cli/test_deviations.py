@@ -159,8 +159,9 @@ def test_show_deviations_of_the_paper_compares_with_the_paper_where_it_is_not_si
 
 def test_show_deviations_names_only_the_assistants_that_a_point_concerns(empty) -> None:
     rows = points(
-        empty.json("show", "deviations", DOMAIN, "--assistant", "rag_2_4_30", "--assistant", "recent")
+        empty.json("show", "deviations", DOMAIN, "--assistant", "rag_2_4_30", "--assistant", "lib_awe")
     )
+    assert rows["lib_mem0: version, date"]["assistants"] == ["lib_awe"]
     assert rows["rag: role of a message"]["assistants"] == ["rag_2_4_30"]
     assert not {"awe_library", "awi: update of the dictionary", "mem0: extraction"} & {*rows}
     awi = points(

@@ -15,7 +15,7 @@ from stub.providers import PROVIDERS
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
-from memflow.memories.mem0.answers import Decisions
+from memflow.memories.lib_mem0.answers import Operations
 from memflow.memories.mem_gpt.answers import Acts
 from memflow.resources.endpoints import model_check_requests
 from memflow.resources.endpoints.chat import OpenAIChat
@@ -27,7 +27,7 @@ from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.replies import read_reply
 from memflow.resources.settings.chat_models import Model
 
-OUTPUTS = (Acts, Decisions)
+OUTPUTS = (Acts, Operations)
 """Output types that use unions, definitions, defaults and bounds."""
 
 Body = Mapping[str, Any]

@@ -190,7 +190,7 @@ def recalled(tables: dict[str, list[Any]]) -> list[list[str]]:
 WITHOUT_CHAT = [
     system.default_name
     for system in shipped_systems()
-    if system.memory.needs_playing and not system.needs_chat
+    if system.memory.needs_playing and not system.needs_chat and not system.missing_requirement
 ]
 
 
