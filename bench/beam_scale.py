@@ -22,13 +22,13 @@ from pathlib import Path
 
 from bench.measure import arguments, cpu_seconds, report
 from memflow.benchmarks.beam.config import BeamConfig
-from memflow.benchmarks.beam.datasets import LARGEST
 from memflow.benchmarks.beam.load import load_conversations, read_records
 from memflow.benchmarks.beam.probes import make_probes
 from memflow.benchmarks.beam.turns import make_turns
 from memflow.benchmarks.beam.types import TYPES
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import given_episodes
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.fingerprint import seeded
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -36,6 +36,8 @@ from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
 from memflow.records import Probe, Turn
 from memflow.run.play import PlayedEpisode, play_all
+
+LARGEST = find_dataset("beam_10m")
 
 PLANS, BATCHES, LENGTH = 10, 10, 2_560
 """Plans of a conversation, batches of a plan, and characters of a message."""

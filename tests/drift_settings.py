@@ -3,7 +3,7 @@
 from pathlib import Path
 
 SHIFT = "shifted"
-"""The scripted model with a known shift (memflow/run/shifted.py)."""
+"""The scripted model with a known shift (shifted_chat.py)."""
 SETTINGS = """
 home = "{home}"
 domains = ["generated_users", "memorybench_demo"]

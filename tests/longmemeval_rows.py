@@ -8,9 +8,11 @@ from typing import Any
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.benchmark import LongMemEval
-from memflow.benchmarks.longmemeval.datasets import ORACLE
+from memflow.benchmarks.registry import find_dataset
 from memflow.memories.memory import Memory, Message
 from memflow.records import Probe, Record, Reply, Turn, Verdict
+
+ORACLE = find_dataset("longmemeval_oracle")
 
 DAY = "2024/01/{:02d} (Mon) 10:00"
 Instance = dict[str, Any]

@@ -16,6 +16,11 @@ from memflow.scoring.groups import Group
 from memflow.scoring.measures import Measure, VerdictValues, mean_measures
 
 
+def probe_ids(slices: Mapping[str, Sequence[Probe]]) -> dict[str, frozenset[str]]:
+    """Return the ids of the probes of each slice."""
+    return {name: frozenset(probe.probe_id for probe in probes) for name, probes in slices.items()}
+
+
 class SampleSize:
     """What a data set contains, and what a sample of a domain leaves out."""
 
@@ -149,12 +154,16 @@ class ScoreAggregation:
         """Return named sets of probe ids to score separately, in addition to `all`."""
         return {}
 
+    def probe_slices(self, probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
+        """Return the probes of each slice in which assistants are compared, `all` first."""
+        return {"all": probes}
+
     def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
         """Return the probe ids of each slice in which assistants are compared, `all` first.
 
         The slices have the names and probes of the slices of `scores`.
         """
-        return {"all": frozenset(probe.probe_id for probe in probes), **self.slices(domain, probes)}
+        return {**probe_ids(self.probe_slices(probes)), **self.slices(domain, probes)}
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterable[Measure]:
         """Return what assistants are compared under. The default is every primary metric that verdicts have."""

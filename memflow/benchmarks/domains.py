@@ -1,6 +1,6 @@
 """A domain: a benchmark configuration with its data sets. Domains are partition keys.
 
-Each benchmark declares its domains in `<benchmark>/domains.py`. Users declare more in memflow.toml.
+Each benchmark declares its domains in `<benchmark>/domains.toml` (domain_file.py). Users declare more in memflow.toml.
 """
 
 from collections.abc import Mapping

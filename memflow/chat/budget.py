@@ -49,8 +49,6 @@ class Budget:
     calls: int | None = None
     tokens: int | None = None
     cost: float | None = None
-    covers_scripted: bool = field(default=False, kw_only=True)
-    """Whether the answers of the scripted chat count too. Else they are free, since nothing is sent."""
     spent: Spending = field(default_factory=Spending)
     _reserved: Spending = field(default_factory=Spending, repr=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)

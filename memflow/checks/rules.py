@@ -181,6 +181,13 @@ def expect(table: str, rules: Mapping[str, Rule], severity: Severity = "error") 
     return tuple(Expectation(table, name, rule, severity) for name, rule in rules.items())
 
 
+def expect_all(
+    rules: Mapping[str, Mapping[str, Rule]], severity: Severity = "error"
+) -> tuple[Expectation, ...]:
+    """Return expectations of several tables, given the rules by table and check name."""
+    return tuple(expectation for table in rules for expectation in expect(table, rules[table], severity))
+
+
 def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
     """Return copies of the expectations that check only the rows of the benchmark `name`."""
     return tuple(replace(expectation, benchmark=name) for expectation in expectations)

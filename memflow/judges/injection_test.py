@@ -1,7 +1,7 @@
 """The injection test of a judge: the verdicts on a plain answer, and on the same answer with each injection."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -35,19 +35,16 @@ async def run_injection_test(
     injections: Sequence[Injection],
     *,
     fenced: bool = True,
-    tick: Callable[[], None] = lambda: None,
 ) -> list[CaseResult]:
     """Return the result of each case. Raises the errors of `ask`.
 
-    If `fenced` is false, the prompts contain the answers without fences, for comparison. `tick` is called after each
-    verdict. A case has one verdict on the plain answer and one per injection.
+    If `fenced` is false, the prompts contain the answers without fences, for comparison. A case has one verdict on the
+    plain answer and one per injection.
     """
 
     async def verdict_on(case: JudgeCase, answer: str) -> Answer[Any]:
         prompt = case.prompt if fenced else replace(case.prompt, untrusted=())
-        given = await ask(judge, prompt, case.with_answer(answer))
-        tick()
-        return given
+        return await ask(judge, prompt, case.with_answer(answer))
 
     async def result_of(case: JudgeCase) -> CaseResult:
         plain, *injected = await asyncio.gather(

@@ -307,7 +307,6 @@ class Memory(ABC):
         *,
         failed: list[str] | None = None,
         check_item: ItemCheck | None = None,
-        check: Callable[[Any], str | None] | None = None,
         numbers: Mapping[str, int] | None = None,
     ) -> Any:
         """Send a prompt during a read. Return the answer.
@@ -315,7 +314,7 @@ class Memory(ABC):
         The reasons of failed items are added to `failed`, for the Recall, since a read records no failures. Raises
         RecallFailed without a usable answer.
         """
-        answer = await self.request(stem, fields, check_item, check, numbers)
+        answer = await self.request(stem, fields, check_item, numbers=numbers)
         if answer.value is None:
             raise RecallFailed(
                 f"the memory {type(self).__name__} could not recall: {answer.reason}. Rerun the probe."

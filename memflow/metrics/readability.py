@@ -14,30 +14,25 @@ CLI, FKGL, DCRS = "cli", "fkgl", "dcrs"
 Syllables = Mapping[str, int]
 """Syllables per lower-case word, by its first pronunciation in the CMU dictionary."""
 
-NOT_ENGLISH = "readability is measured of English alone"
 NO_SYLLABLES = (
     "there is no pronouncing dictionary to count syllables by; set `cmudict` in memflow.toml (MEMFLOW_CMUDICT) "
     "to a file cmudict.dict"
 )
 
 
-def coleman_liau(text: str, language: str = "en") -> MetricResult:
+def coleman_liau(text: str) -> MetricResult:
     """Return the Coleman-Liau index (CLI), from letters and sentences per 100 words; 0 for an empty text."""
-    if language != "en":
-        return MetricResult(None, NOT_ENGLISH)
     from textstat.backend import metrics  # noqa: PLC0415  (it imports nltk, for a second)
 
     return MetricResult(float(metrics.coleman_liau_index(text)))
 
 
-def flesch_kincaid(text: str, syllables: Syllables | None, language: str = "en") -> MetricResult:
+def flesch_kincaid(text: str, syllables: Syllables | None) -> MetricResult:
     """Return the Flesch-Kincaid grade level (FKGL), from words per sentence and syllables per word; 0 for an empty
     text.
 
     A word that is not in the dictionary counts one syllable for each part into which it can be hyphenated.
     """
-    if language != "en":
-        return MetricResult(None, NOT_ENGLISH)
     if syllables is None:
         return MetricResult(None, NO_SYLLABLES)
     from textstat.backend import metrics, selections, utils  # noqa: PLC0415  (it imports nltk, for a second)
@@ -50,14 +45,12 @@ def flesch_kincaid(text: str, syllables: Syllables | None, language: str = "en")
     return MetricResult((0.39 * metrics.words_per_sentence(text)) + (11.8 * (spoken / len(words))) - 15.59)
 
 
-def dale_chall(text: str, language: str = "en") -> MetricResult:
+def dale_chall(text: str) -> MetricResult:
     """Return the Dale-Chall readability score (DCRS); 0 for an empty text.
 
     The score depends on the share of words not on the Dale-Chall list and on the words per sentence. As in textstat,
     inflected forms and names that are not on the list count as difficult.
     """
-    if language != "en":
-        return MetricResult(None, NOT_ENGLISH)
     from textstat.backend import metrics, selections, utils  # noqa: PLC0415  (it imports nltk, for a second)
 
     words = selections.list_words(text)

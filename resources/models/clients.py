@@ -15,7 +15,7 @@ from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.chat.requests import Chat
-from memflow.chat.scripted import ScriptedChat
+from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import BadSettings
 from memflow.judges.catalog import all_cases
 from memflow.judges.scripted import OBEDIENT, obedient_handlers
@@ -41,7 +41,6 @@ from memflow.resources.settings.embedder import HASHING_DIMENSIONS
 from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
 from memflow.run.handlers import handlers
-from memflow.run.shifted import SHIFTED, shifted_handlers
 
 BUSY_S = 0.002
 """Seconds for one iteration of an event loop that has little to do."""
@@ -49,6 +48,12 @@ PAUSE_S = 0.01
 """Seconds between two looks at a busy event loop."""
 
 T = TypeVar("T")
+
+
+def scripted_handlers(settings: Settings, name: str) -> dict[str, Handler]:
+    """Return the handlers of a scripted model. A name in OBEDIENT is that of a judge that fails."""
+    answers = handlers(settings.own_memories())
+    return obedient_handlers(answers, all_cases(), name) if name in OBEDIENT else answers
 
 
 class Clients:
@@ -196,13 +201,8 @@ class Clients:
         settings = self.settings
         model = settings.model(name)
         if model.kind == "scripted":
-            answers = handlers(settings.own_memories())
-            if model.model in OBEDIENT:
-                answers = obedient_handlers(answers, all_cases(), model.model)
-            elif model.model == SHIFTED:
-                answers = shifted_handlers(answers)
-            label, sampling = model.fingerprint(), model.sampling()
-            return ScriptedChat(answers, name=label, sampling=sampling)
+            answers = scripted_handlers(settings, model.model)
+            return ScriptedChat(answers, name=model.fingerprint(), sampling=model.sampling())
         prices = settings.prices_of(name)
         if prices is None and self.budget is not None and self.budget.cost is not None:
             raise BadSettings(

@@ -1,13 +1,14 @@
 """Drift end to end, with scripted models: planted shifts are found, and the stage that caused them is named."""
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import dagster as dg
 import pytest
 from drift_settings import SHIFT, write_settings
+from shifted_chat import shifted_models
 
 from memflow.assets.definitions import build_defs
 from memflow.operations.pipeline import Silent, run_pipeline
@@ -19,6 +20,12 @@ from memflow.scoring.drift_summary import last_drifts
 
 Run = Callable[..., Outcome]
 CHECK = "scores_within_noise_after_model_change"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _shifted_models() -> Iterator[None]:
+    with shifted_models():
+        yield
 
 
 @pytest.fixture(scope="module")

@@ -1,13 +1,14 @@
 """Earlier results stay: runs of samples, other memories and another simulator, seen through the command line."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from drift_settings import SHIFT, write_settings
+from shifted_chat import shifted_models
 from typer.testing import CliRunner
 
 from memflow.cli import app
@@ -40,6 +41,12 @@ def difference_in_accuracy(domain: Any) -> Any:
     """Return the comparison in accuracy over all probes."""
     (found,) = [row for row in domain["comparisons"] if (row["metric"], row["slice"]) == ("accuracy", "all")]
     return found
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _shifted_models() -> Iterator[None]:
+    with shifted_models():
+        yield
 
 
 @pytest.fixture(scope="module")

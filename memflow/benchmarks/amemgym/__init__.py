@@ -4,15 +4,20 @@ The simulator generates the users (`amemgym_demo`), or the published file contai
 domains read the dialogues from a recorded run.
 """
 
-from memflow.benchmarks.amemgym.datasets import DATASETS
-from memflow.benchmarks.amemgym.domains import DOMAINS
+from dataclasses import replace
+
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
+from memflow.benchmarks.domains import RoleDecoding
 from memflow.benchmarks.spec import BenchmarkSpec
 
+_DECODING = {"assistant": RoleDecoding(output=8192)}
+"""The paper's bound on all answers (section 4.1), choices included. Under profile `memflow` a choice has its own."""
 SPEC = BenchmarkSpec(
     name="amemgym",
     title="AMemGym",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=tuple(replace(domain, decoding=_DECODING) for domain in load_domains(__name__)),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:AMemGym",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",

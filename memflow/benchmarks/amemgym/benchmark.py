@@ -40,6 +40,7 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
     """The implementation of AMemGym's pipeline steps."""
 
     name = "amemgym"
+    probe_slices = staticmethod(probe_slices)
     judged_metrics = frozenset({FACTUAL_RECALL})
     claim_metric = FACTUAL_RECALL
 
@@ -95,9 +96,6 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return make_scores(domain, results)
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return probe_slices(probes)
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         yield from super().measures(domain, values)

@@ -25,14 +25,14 @@ PARTS = 4
 """The sums of a period: the assistant's values, the upper bound's, chance, and the number of probes."""
 
 
-def probe_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-    """Return the probe ids of all periods, of each period, and by whether the gold has changed."""
+def probe_slices(probes: Sequence[Probe]) -> dict[str, Sequence[Probe]]:
+    """Return the probes of all periods, of each period, and by whether the gold has changed."""
     choices = [probe for probe in probes if probe.kind == "choice"]
     probes_by_slice: dict[str, Sequence[Probe]] = {"all": probes}
     for period in sorted({probe.checkpoint for probe in probes}):
         probes_by_slice[f"period {period}"] = [probe for probe in probes if probe.checkpoint == period]
     probes_by_slice |= change_slices(choices)
-    return {name: frozenset(probe.probe_id for probe in members) for name, members in probes_by_slice.items()}
+    return probes_by_slice
 
 
 def memory_score_measures(values: VerdictValues) -> Iterator[AggregateMeasure]:

@@ -6,20 +6,20 @@ has defects that change scores, so there are two judge contracts, each a metric 
 conversations.py reads conversations, ordering.py scores orders of events, known_errors.yaml lists wrong gold.
 """
 
-from memflow.benchmarks.beam.datasets import DATASETS, SMALL
-from memflow.benchmarks.beam.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="beam",
     title="BEAM",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:Beam",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     paper=__name__,
     unit="conversations",
-    usual_dataset=SMALL.name,
+    usual_dataset="beam_100k",
 )

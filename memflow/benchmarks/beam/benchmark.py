@@ -9,7 +9,7 @@ from memflow.benchmarks.beam.answers import graded_score, is_same_event
 from memflow.benchmarks.beam.config import parse_config
 from memflow.benchmarks.beam.judging import judge_prompts
 from memflow.benchmarks.beam.load import chosen_records, count_contents, load_conversations, read_records
-from memflow.benchmarks.beam.probes import make_probes, probe_ids
+from memflow.benchmarks.beam.probes import make_probes
 from memflow.benchmarks.beam.question import PACKAGE, build_question
 from memflow.benchmarks.beam.scoring import make_scores, probe_slices
 from memflow.benchmarks.beam.scripted import HANDLERS
@@ -17,6 +17,7 @@ from memflow.benchmarks.beam.turns import make_turns
 from memflow.benchmarks.beam.types import CORRECTED, ORDER_METRICS, PUBLISHED, TYPES, type_slice
 from memflow.benchmarks.beam.verdicts import make_verdicts
 from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.defaults import probe_ids
 from memflow.benchmarks.domains import Domain
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -31,6 +32,7 @@ class Beam(Benchmark):
     """The implementation of BEAM's pipeline steps. A conversation is an episode, a batch a session."""
 
     name = "beam"
+    probe_slices = staticmethod(probe_slices)
     judged_metrics = frozenset({CORRECTED, PUBLISHED, *ORDER_METRICS})
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -87,12 +89,7 @@ class Beam(Benchmark):
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
         by_type = {"all", *map(type_slice, TYPES)}
-        return {
-            name: ids for name, ids in self.compared_slices(domain, probes).items() if name not in by_type
-        }
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        return probe_ids(probe_slices(probes))
+        return {name: ids for name, ids in probe_ids(probe_slices(probes)).items() if name not in by_type}
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts(parse_config(domain).contracts) if table == "score.verdicts" else []

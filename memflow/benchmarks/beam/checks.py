@@ -4,7 +4,14 @@ import json
 from collections.abc import Sequence
 
 from memflow.benchmarks.beam.types import TYPES
-from memflow.checks.rules import Expectation, WholeTable, each_valid_row, of_benchmark
+from memflow.checks.rules import (
+    Rule,
+    WholeTable,
+    add_descriptions,
+    each_valid_row,
+    expect,
+    expect_all,
+)
 from memflow.records import Probe, Verdict
 
 MAX_WITHOUT_VALUE = 0.01
@@ -31,34 +38,14 @@ def unread_items(verdicts: Sequence[Verdict]) -> list[int]:
     return found if len(found) > MAX_WITHOUT_VALUE * len(judged) else []
 
 
-EXPECTED = of_benchmark(
-    "beam",
-    (
-        Expectation(
-            "question.probes",
-            "rubric_has_items",
-            each_valid_row(_has_rubric),
-            text="The gold of each probe is a JSON list of criteria, none of which is blank.",
-        ),
-        Expectation(
-            "question.probes",
-            "known_question_type",
-            each_valid_row(lambda probe: probe.category in TYPES),
-            text="The category of each probe is one of the ten abilities.",
-        ),
-        Expectation(
-            "question.probes",
-            "evidence_in_text",
-            WholeTable(without_evidence),
-            text="Each question with an answer has evidence in the text; the published data lacks it in places.",
-            severity="warn",
-        ),
-        Expectation(
-            "score.verdicts",
-            "judge_replies_in_form",
-            WholeTable(unread_items),
-            text="At most 1 percent of the judge's replies to items of rubrics are out of form.",
-            severity="warn",
-        ),
-    ),
+_ERRORS: dict[str, Rule] = {
+    "rubric_has_items": each_valid_row(_has_rubric),
+    "known_question_type": each_valid_row(lambda probe: probe.category in TYPES),
+}
+_WARNINGS: dict[str, dict[str, Rule]] = {
+    "question.probes": {"evidence_in_text": WholeTable(without_evidence)},
+    "score.verdicts": {"judge_replies_in_form": WholeTable(unread_items)},
+}
+EXPECTED = add_descriptions(
+    (*expect("question.probes", _ERRORS), *expect_all(_WARNINGS, "warn")), "memflow.benchmarks.beam"
 )

@@ -4,7 +4,7 @@ The rubric is the key, and not the answer beside it: they contradict each other 
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from memflow.benchmarks.beam.config import BeamConfig
 from memflow.benchmarks.beam.conversations import BeamConversation, BeamMessage, BeamQuestion
@@ -79,8 +79,3 @@ class _Messages:
         """Return the estimated tokens from the first of these messages to the end; None without one."""
         starts = [self._found[number][1] for number in numbers]
         return self.tokens - min(starts) if starts else None
-
-
-def probe_ids(probes: Mapping[str, list[Probe]]) -> dict[str, frozenset[str]]:
-    """Return the ids of the probes of each slice."""
-    return {name: frozenset(probe.probe_id for probe in members) for name, members in probes.items()}

@@ -5,15 +5,15 @@ change over checkpoints, and memories forget and learn. CoMem's own data are not
 that it is built from, and annotation/ creates the gold labels per checkpoint.
 """
 
-from memflow.benchmarks.comem.datasets import DATASETS
-from memflow.benchmarks.comem.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="comem",
     title="CoMem",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:CoMem",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",

@@ -33,6 +33,7 @@ class CoMem(Benchmark):
     """The implementation of CoMem's pipeline steps. CoMem's users have no structured states."""
 
     name = "comem"
+    probe_slices = staticmethod(probe_slices)
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
@@ -94,9 +95,6 @@ class CoMem(Benchmark):
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         by_speaker = speaker_scores(domain, results, probe_slices(valid_probes(results)))
         return [*make_scores(domain, results), *by_speaker]
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return {name: frozenset(each.probe_id for each in of) for name, of in probe_slices(probes).items()}
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         yield from super().measures(domain, values)

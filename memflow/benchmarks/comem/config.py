@@ -24,9 +24,6 @@ class CoMemConfig(BaseModel):
     keys: Literal["annotated", "rule", "published"] = "annotated"
     """The source of gold labels: annotated in two rounds (section 3.2.2); by rule, if the source states
     the message from which an answer is valid; or published, with the same label at all checkpoints."""
-    unknown: Literal["drop", "option"] = "drop"
-    """What happens to a question whose answer is unknown at some checkpoint, without an option for this
-    case: it is dropped, or gets an option."""
     ends: Literal["context", "question"] = "context"
     """Which messages a question sees that its source asks before the end of the context: as in the paper, the whole
     context at the last checkpoint, or only those before the question."""

@@ -1,12 +1,10 @@
 """Conversion of contexts and gold labels to probes: one per kept question and checkpoint, including checkpoint 0."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from memflow.benchmarks.comem.annotation.labels import final_labels, labels_by_question
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
 from memflow.benchmarks.comem.contexts import (
-    UNKNOWN_OPTION_TEXTS,
     Context,
     ContextQuestion,
     truncation_indices,
@@ -39,13 +37,6 @@ def _of(
     config: CoMemConfig,
 ) -> Iterator[Probe]:
     right = {number: label.answer for number, label in labels.items()}
-    if UNKNOWN in right.values() and asked.unknown_option is None:
-        added = UNKNOWN_OPTION_TEXTS[context.language]
-        asked = replace(
-            asked,
-            options=(*asked.options, added),
-            true_of=(*asked.true_of, "") if asked.true_of else (),
-        )
     guess = 1 if config.guess_key == "first" else len(config.checkpoints)
     reached, seen = truncation_indices(context, config), visible_counts(context, asked, config)
     previous, current = "", ""

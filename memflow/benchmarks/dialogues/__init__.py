@@ -4,15 +4,15 @@ schema.py declares the fields of the files; files.py reads them; dialogues.py jo
 chat_exports/ converts chats that assistants export. docs/how-to/data.md describes the format for users.
 """
 
-from memflow.benchmarks.dialogues.datasets import DATASETS
-from memflow.benchmarks.dialogues.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="dialogues",
     title="Own dialogues",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:Dialogues",
     checks=(f"{__name__}.checks:EXPECTED",),
     own_files=f"{__name__}.inspection:OWN_FILES",

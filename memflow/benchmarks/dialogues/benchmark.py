@@ -10,7 +10,7 @@ from memflow.benchmarks.dialogues.config import parse_config
 from memflow.benchmarks.dialogues.load import count_contents, load_dialogues, read_records
 from memflow.benchmarks.dialogues.probes import make_probes
 from memflow.benchmarks.dialogues.question import PACKAGE, build_question, prompt
-from memflow.benchmarks.dialogues.scoring import make_scores, slice_ids
+from memflow.benchmarks.dialogues.scoring import make_scores, probe_slices
 from memflow.benchmarks.dialogues.scripted import HANDLERS
 from memflow.benchmarks.dialogues.turns import make_turns
 from memflow.benchmarks.dialogues.verdicts import JUDGED_METRICS, make_verdicts
@@ -29,6 +29,7 @@ class Dialogues(Benchmark):
     """The implementation of the pipeline steps for own dialogues. A dialogue is an episode."""
 
     name = "dialogues"
+    probe_slices = staticmethod(probe_slices)
     judged_metrics = JUDGED_METRICS
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -79,9 +80,6 @@ class Dialogues(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return make_scores(domain, results)
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        return slice_ids(probes)
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         judged = table == "score.verdicts" and parse_config(domain).judged

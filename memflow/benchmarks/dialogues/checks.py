@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 
 from memflow.benchmarks.dialogues.probes import OpenGold
-from memflow.checks.rules import AcrossTables, Expectation, each_valid_row, of_benchmark
+from memflow.checks.rules import (
+    AcrossTables,
+    add_descriptions,
+    each_valid_row,
+    expect,
+)
 from memflow.records import Probe, Turn
 
 
@@ -38,21 +43,16 @@ def misplaced_probes(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int
     return [at for at, probe in enumerate(probes) if probe.reason is None and not is_placed(probe)]
 
 
-EXPECTED = of_benchmark(
-    "dialogues",
-    (
-        Expectation(
-            "question.probes",
-            "gold_answers_are_valid",
-            each_valid_row(_gold_is_valid),
-            text="The gold of a choice is the number of an option; an open question has answers, a rubric, or none.",
-        ),
-        Expectation(
-            "question.probes",
-            "evidence_before_question",
-            AcrossTables(("question.probes", "utterance.turns"), misplaced_probes),
-            text="The message that a probe follows and its evidence are in its dialogue, and no evidence is later.",
-        ),
+EXPECTED = add_descriptions(
+    expect(
+        "question.probes",
+        {
+            "gold_answers_are_valid": each_valid_row(_gold_is_valid),
+            "evidence_before_question": AcrossTables(
+                ("question.probes", "utterance.turns"), misplaced_probes
+            ),
+        },
     ),
+    "memflow.benchmarks.dialogues",
 )
 """The benchmark's own checks."""

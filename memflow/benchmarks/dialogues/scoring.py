@@ -1,6 +1,6 @@
 """Scores of own dialogues: the answer score and each metric over its own probes, by type, kind and slice."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memflow.benchmarks.api import AssistantResults
@@ -69,11 +69,6 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
         for name in ("all", *sorted(set(found) - {"all"}))
         if name == "all" or name.startswith("category ") or len(found[name]) < whole
     }
-
-
-def slice_ids(probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-    """Return the probe ids of every slice."""
-    return {name: frozenset(each.probe_id for each in of) for name, of in probe_slices(probes).items()}
 
 
 def _variants(results: AssistantResults, metric: str) -> list[str]:

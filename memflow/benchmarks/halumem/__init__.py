@@ -5,15 +5,15 @@ updated fact, and the answer to each question right after its session. Data and 
 ships neither, and its sample is of its own writing.
 """
 
-from memflow.benchmarks.halumem.datasets import DATASETS
-from memflow.benchmarks.halumem.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="halumem",
     title="HaluMem",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:HaluMem",
     views=f"{__name__}.views:VIEWS",
     imports=f"{__name__}.views:IMPORTS",

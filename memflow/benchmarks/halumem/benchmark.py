@@ -31,6 +31,7 @@ class HaluMem(Benchmark):
     """The implementation of HaluMem's pipeline steps. A user is an episode, and each session a checkpoint."""
 
     name = "halumem"
+    probe_slices = staticmethod(slices_of)
     judged_metrics = frozenset(metric.name for metric in METRICS)
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -75,9 +76,6 @@ class HaluMem(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return make_scores(domain, results)
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        return {name: frozenset(probe.probe_id for probe in part) for name, part in slices_of(probes).items()}
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts() if table == "score.verdicts" else []

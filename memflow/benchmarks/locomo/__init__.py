@@ -7,15 +7,15 @@ questions of each conversation and scores no J; this benchmark asks all question
 judging.py has the judge contracts, known_errors.py the known errors of the answer key, results_import.py the import.
 """
 
-from memflow.benchmarks.locomo.datasets import DATASETS
-from memflow.benchmarks.locomo.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="locomo",
     title="LoCoMo with J",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:LoCoMo",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.defaults import probe_ids
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.config import parse_config
 from memflow.benchmarks.locomo.judging import CONTRACTS
@@ -29,6 +30,7 @@ class LoCoMo(Benchmark):
     """The implementation of LoCoMo's pipeline steps. Its conversations are published; no step calls a simulator."""
 
     name = "locomo"
+    probe_slices = staticmethod(probe_slices)
     judged_metrics = frozenset({*CONTRACTS, J_RECORDED})
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -78,12 +80,7 @@ class LoCoMo(Benchmark):
         return make_scores(domain, results)
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        slices = {
-            name: frozenset(probe.probe_id for probe in slice_probes)
-            for name, slice_probes in probe_slices(probes).items()
-        }
-        slices.pop("all", None)
-        return slices
+        return {name: ids for name, ids in probe_ids(probe_slices(probes)).items() if name != "all"}
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(records)

@@ -8,11 +8,13 @@ from memflow.benchmarks.locomo.known_errors import has_wrong_gold
 from memflow.checks.rules import (
     AcrossTables,
     EachRow,
-    Expectation,
     PerDomain,
     Rule,
     WholeTable,
+    add_descriptions,
     each_valid_row,
+    expect,
+    expect_all,
 )
 from memflow.records import Probe, Turn, Verdict
 
@@ -47,43 +49,25 @@ def verdicts_without_label(verdicts: Sequence[Verdict]) -> list[int]:
     return missing if len(missing) > MAX_UNLABELED * len(judgments) else []
 
 
-EXPECTED = (
-    Expectation(
-        "question.probes",
-        "category_selected_in_domain",
-        PerDomain(lambda domain: _category_rule(parse_config(domain).categories)),
-        text="The category of each probe is one of the domain's parameter categories.",
+_PROBES: dict[str, Rule] = {
+    "category_selected_in_domain": PerDomain(lambda domain: _category_rule(parse_config(domain).categories)),
+    "no_known_errors_if_left_out": PerDomain(
+        lambda domain: (
+            WholeTable(probes_with_known_errors) if parse_config(domain).known_errors == "left_out" else None
+        )
     ),
-    Expectation(
-        "question.probes",
-        "no_known_errors_if_left_out",
-        PerDomain(
-            lambda domain: (
-                WholeTable(probes_with_known_errors)
-                if parse_config(domain).known_errors == "left_out"
-                else None
-            )
+    "evidence_in_conversation": AcrossTables(
+        ("question.probes", "utterance.turns"), probes_with_missing_evidence
+    ),
+}
+_WARNINGS: dict[str, dict[str, Rule]] = {
+    "question.probes": {
+        "answerable_probes_have_evidence": EachRow(
+            lambda probe: bool(probe.reason or probe.category == "5" or probe.evidence), tolerance=0.01
         ),
-        text="No gold answer has a known error, in a domain that leaves these questions out.",
-    ),
-    Expectation(
-        "question.probes",
-        "evidence_in_conversation",
-        AcrossTables(("question.probes", "utterance.turns"), probes_with_missing_evidence),
-        text="Each evidence message of a probe is a message of its conversation.",
-    ),
-    Expectation(
-        "question.probes",
-        "answerable_probes_have_evidence",
-        EachRow(lambda probe: bool(probe.reason or probe.category == "5" or probe.evidence), tolerance=0.01),
-        "warn",
-        text="At most 1 percent of the probes of categories 1 to 4 cite no message.",
-    ),
-    Expectation(
-        "score.verdicts",
-        "judgments_without_label_at_most_1_percent",
-        WholeTable(verdicts_without_label),
-        "warn",
-        text="At most 1 percent of the judgments have no value.",
-    ),
+    },
+    "score.verdicts": {"judgments_without_label_at_most_1_percent": WholeTable(verdicts_without_label)},
+}
+EXPECTED = add_descriptions(
+    (*expect("question.probes", _PROBES), *expect_all(_WARNINGS, "warn")), "memflow.benchmarks.locomo"
 )

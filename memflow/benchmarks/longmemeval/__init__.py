@@ -7,20 +7,20 @@ load.py reads the files, judging.py has the judge contracts, retrieval.py the pu
 published index as a memory, known_errors.py the known errors of the data.
 """
 
-from memflow.benchmarks.longmemeval.datasets import DATASETS, S
-from memflow.benchmarks.longmemeval.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="longmemeval",
     title="LongMemEval",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:LongMemEval",
     checks=(f"{__name__}.checks:EXPECTED",),
     imports=f"{__name__}.views:IMPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     paper=__name__,
     unit="questions",
-    usual_dataset=S.name,
+    usual_dataset="longmemeval_s",
 )

@@ -6,6 +6,7 @@ from typing import Any
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.defaults import probe_ids
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.answers import is_unclear, read_label
 from memflow.benchmarks.longmemeval.config import parse_config
@@ -32,6 +33,7 @@ class LongMemEval(Benchmark):
     """The implementation of LongMemEval's pipeline steps."""
 
     name = "longmemeval"
+    probe_slices = staticmethod(slices_of)
     judged_metrics = frozenset({ACCURACY, UNCLEAR, TASK_AVERAGED})
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -76,15 +78,8 @@ class LongMemEval(Benchmark):
         return make_scores(domain, results)
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        named = {
-            name: frozenset(probe.probe_id for probe in part) for name, part in slices_of(probes).items()
-        }
-        return {
-            name: ids for name, ids in named.items() if name != "all" and not name.startswith("category ")
-        }
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return {name: frozenset(probe.probe_id for probe in part) for name, part in slices_of(probes).items()}
+        slices = probe_ids(slices_of(probes)).items()
+        return {name: ids for name, ids in slices if name != "all" and not name.startswith("category ")}
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts() if table == "score.verdicts" else []

@@ -5,10 +5,18 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.config import parse_config
-from memflow.benchmarks.longmemeval.datasets import ORACLE, M, S
 from memflow.benchmarks.longmemeval.instances import parse_date
-from memflow.benchmarks.longmemeval.types import PUBLISHED_COUNTS, is_abstention
-from memflow.checks.rules import AcrossTables, Expectation, Findings, PerDomain, WholeTable
+from memflow.benchmarks.longmemeval.types import PUBLISHED_COUNTS, PUBLISHED_DATASETS, is_abstention
+from memflow.checks.rules import (
+    AcrossTables,
+    Findings,
+    PerDomain,
+    Rule,
+    WholeTable,
+    add_descriptions,
+    expect,
+    expect_all,
+)
 from memflow.records import Probe, Turn
 
 
@@ -50,7 +58,7 @@ def wrong_counts(probes: Sequence[Probe]) -> list[int]:
 
 
 def _counts_rule(domain: Domain) -> WholeTable | None:
-    published = set(domain.datasets) <= {ORACLE.name, S.name, M.name}
+    published = {*domain.datasets} <= PUBLISHED_DATASETS
     whole = not domain.limit and parse_config(domain).known_errors == "keep"
     return WholeTable(wrong_counts) if whole and published else None
 
@@ -60,31 +68,14 @@ def without_evidence(probes: Sequence[Probe]) -> list[int]:
     return [at for at, probe in enumerate(probes) if not probe.revealed and not is_abstention(probe.probe_id)]
 
 
-EXPECTED = (
-    Expectation(
-        "utterance.turns",
-        "sessions_in_order_of_time",
-        WholeTable(unordered_sessions),
-        text="The sessions of an episode are in order of their dates.",
-    ),
-    Expectation(
-        "question.probes",
-        "evidence_before_question",
-        AcrossTables(("question.probes", "utterance.turns"), asked_before_evidence),
-        text="No evidence is dated after its question; it is asked after the last session in any case.",
-        severity="warn",
-    ),
-    Expectation(
-        "question.probes",
-        "evidence_session_in_history",
-        WholeTable(without_evidence),
-        text="The history of each question with an answer has an evidence session.",
-    ),
-    Expectation(
-        "question.probes",
-        "published_counts_by_type",
-        PerDomain(_counts_rule),
-        text="The numbers of questions by type are those of the published files.",
-        severity="warn",
-    ),
+_ERRORS: dict[str, dict[str, Rule]] = {
+    "utterance.turns": {"sessions_in_order_of_time": WholeTable(unordered_sessions)},
+    "question.probes": {"evidence_session_in_history": WholeTable(without_evidence)},
+}
+_WARNINGS: dict[str, Rule] = {
+    "evidence_before_question": AcrossTables(("question.probes", "utterance.turns"), asked_before_evidence),
+    "published_counts_by_type": PerDomain(_counts_rule),
+}
+EXPECTED = add_descriptions(
+    (*expect_all(_ERRORS), *expect("question.probes", _WARNINGS, "warn")), "memflow.benchmarks.longmemeval"
 )

@@ -24,8 +24,7 @@ PUBLISHED_COUNTS = {
     UPDATE: 78,
 }
 """Questions of each type in the published files, with their abstention questions."""
-PUBLISHED_ABSTENTIONS = {SINGLE_USER: 6, MULTI_SESSION: 12, TEMPORAL: 6, UPDATE: 6}
-"""Abstention questions of each type in the published files."""
+PUBLISHED_DATASETS = frozenset({"longmemeval_oracle", "longmemeval_s", "longmemeval_m"})
 
 _ABSTENTION = "_abs"
 

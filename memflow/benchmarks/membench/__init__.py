@@ -4,15 +4,15 @@ A trajectory has one user's messages, with the assistant's replies (participatio
 with four options follows. Metrics are accuracy, recall, capacity and efficiency.
 """
 
-from memflow.benchmarks.membench.datasets import DATASETS
-from memflow.benchmarks.membench.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="membench",
     title="MemBench",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:MemBench",
     checks=(f"{__name__}.checks:EXPECTED",),
     plots=f"{__name__}.plots:PLOTS",

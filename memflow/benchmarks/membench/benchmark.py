@@ -5,6 +5,7 @@ from pathlib import Path
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.defaults import probe_ids
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench import load as files_of
 from memflow.benchmarks.membench.capacity import (
@@ -20,7 +21,7 @@ from memflow.benchmarks.membench.generation.trajectories import generate_probes,
 from memflow.benchmarks.membench.noise.insertion import lengthen
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.question import build_question
-from memflow.benchmarks.membench.scoring import level_slices, make_scores, probe_slices
+from memflow.benchmarks.membench.scoring import make_scores, probe_slices
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import select_records, select_trajectories
 from memflow.benchmarks.membench.turns import session_of, turn_rows
@@ -38,6 +39,7 @@ class MemBench(Benchmark):
     """The implementation of MemBench's pipeline steps."""
 
     name = "membench"
+    probe_slices = staticmethod(probe_slices)
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return files_of.read(dataset, files)
@@ -93,10 +95,8 @@ class MemBench(Benchmark):
         return session_of(turn.message_id)
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return level_slices(probes)
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return {name: frozenset(each.probe_id for each in of) for name, of in probe_slices(probes).items()}
+        slices = probe_ids(probe_slices(probes))
+        return {name: ids for name, ids in slices.items() if name.startswith("level ")}
 
     def has_previous_state(self, domain: Domain) -> bool:
         """Return whether the answer before a correction is known. Published files do not state this answer."""

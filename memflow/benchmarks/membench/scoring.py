@@ -46,12 +46,3 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
             found.setdefault(f"category {category}", []).append(probe)
         found.setdefault(f"scenario {scenario}", []).append(probe)
     return {name: each for name, each in found.items() if each}
-
-
-def level_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-    """Return the probe ids of each memory level: `level factual`, `level reflective`."""
-    return {
-        name: frozenset(each.probe_id for each in group)
-        for name, group in probe_slices(probes).items()
-        if name.startswith("level ")
-    }

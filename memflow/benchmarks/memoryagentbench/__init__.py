@@ -4,15 +4,15 @@ FactConsolidation asks which of two contradicting facts came last. RULER, EventQ
 the recommendation of ReDial need no judge either; the questions of LongMemEval and the summaries of InfBench do.
 """
 
-from memflow.benchmarks.memoryagentbench.datasets import DATASETS
-from memflow.benchmarks.memoryagentbench.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="memoryagentbench",
     title="MemoryAgentBench",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:MemoryAgentBench",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",

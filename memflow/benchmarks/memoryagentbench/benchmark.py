@@ -31,6 +31,7 @@ class MemoryAgentBench(Benchmark):
     """The implementation of MemoryAgentBench's pipeline steps. A text is an episode."""
 
     name = "memoryagentbench"
+    probe_slices = staticmethod(probe_slices)
     judged_metrics = frozenset({ACCURACY, *SUMMARY})
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
@@ -79,12 +80,6 @@ class MemoryAgentBench(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return make_scores(domain, results)
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        return {
-            name: frozenset(probe.probe_id for probe in members)
-            for name, members in probe_slices(probes).items()
-        }
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts() if table == "score.verdicts" else []

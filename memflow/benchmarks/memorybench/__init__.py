@@ -5,8 +5,7 @@ with a corpus if the data set has one. Then test cases are asked. The parameter 
 or on-policy learning.
 """
 
-from memflow.benchmarks.memorybench.datasets import DATASETS
-from memflow.benchmarks.memorybench.domains import DOMAINS
+from memflow.benchmarks.memorybench.domains import DATASETS, DOMAINS
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(

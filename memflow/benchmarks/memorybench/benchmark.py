@@ -50,6 +50,7 @@ class MemoryBench(Benchmark, SimulatedFeedback):
     """The implementation of MemoryBench's pipeline steps. MemoryBench's users have no structured states."""
 
     name = "memorybench"
+    probe_slices = staticmethod(comparison.probe_slices)
     aggregates_in_sql = True
     independent_episodes = INDEPENDENT_CASES
     judged_metrics = JUDGED_METRICS
@@ -137,9 +138,6 @@ class MemoryBench(Benchmark, SimulatedFeedback):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return scoring.make_scores(domain, results)
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-        return comparison.probe_slices(probes)
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         return comparison.make_measures(self.name, values, self.compared_slices(domain, values.probes))

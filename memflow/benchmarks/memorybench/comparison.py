@@ -28,8 +28,8 @@ from memflow.scoring.measures import (
 )
 
 
-def probe_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
-    """Return the probe ids at the last checkpoint, of these by data set and category, and at each checkpoint."""
+def probe_slices(probes: Sequence[Probe]) -> dict[str, Sequence[Probe]]:
+    """Return the probes at the last checkpoint, of these by data set and category, and at each checkpoint."""
     checkpoints = sorted({probe.checkpoint for probe in probes})
     last = [probe for probe in probes if probe.checkpoint == checkpoints[-1]]
     found: dict[str, Sequence[Probe]] = {"all": last}
@@ -41,7 +41,7 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
     if len(checkpoints) > 1:
         for at in checkpoints:
             found[f"checkpoint {at}"] = [probe for probe in probes if probe.checkpoint == at]
-    return {name: frozenset(probe.probe_id for probe in each) for name, each in found.items()}
+    return found
 
 
 def make_measures(benchmark: str, values: VerdictValues, slices: Slices) -> Iterator[Measure]:

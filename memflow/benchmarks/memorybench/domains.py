@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from memflow.benchmarks.dataset_file import load_datasets
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench.datasets import DATASETS
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 
+DATASETS = load_datasets("memflow.benchmarks.memorybench")
 DEMO = Domain(
     "memorybench_demo",
     "memorybench",

@@ -26,7 +26,7 @@ from memflow.run.transcripts import entry_rows, episode_histories, transcript_ro
 
 BENCHMARKS = [spec.name for spec in registry.specs()]
 FILES = (
-    *("benchmark.py", "domains.py", "config.py", "datasets.py", "load.py", "turns.py", "probes.py"),
+    *("benchmark.py", "config.py", "load.py", "turns.py", "probes.py"),
     *("question.py", "scoring.py", "scripted.py", "answers.py", "prompts"),
 )
 """The files and folders of each benchmark of ours; `checks` and `views` are modules or packages besides."""

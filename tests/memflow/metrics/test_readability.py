@@ -45,11 +45,6 @@ def test_readability_scores_equal_the_scores_of_textstat(text: str, monkeypatch:
     assert dale_chall(text).value == textstat.dale_chall_readability_score(text)
 
 
-def test_readability_scores_of_chinese_text_are_missing_with_a_reason() -> None:
-    for score in (coleman_liau("一", "zh"), flesch_kincaid("一", SYLLABLES, "zh"), dale_chall("一", "zh")):
-        assert score.value is None and score.reason is not None and "English" in score.reason
-
-
 def test_missing_dictionary_removes_only_the_flesch_kincaid_score() -> None:
     score = flesch_kincaid(TEXT, None)
     assert score.value is None and score.reason is not None and "MEMFLOW_CMUDICT" in score.reason

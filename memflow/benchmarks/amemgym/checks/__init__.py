@@ -15,13 +15,12 @@ from memflow.benchmarks.amemgym.config import AMemGymConfig, is_generated, parse
 from memflow.checks.rules import (
     AcrossTables,
     EachRow,
-    Expectation,
     PerDomain,
     RowForEvery,
     Rule,
     WholeTable,
     add_descriptions,
-    of_benchmark,
+    expect_all,
 )
 from memflow.records import Change
 
@@ -132,22 +131,5 @@ _WARNINGS: dict[str, dict[str, Any]] = {
 }
 """Rules that only warn, by table and name."""
 
-EXPECTED = add_descriptions(
-    of_benchmark(
-        "amemgym",
-        (
-            *(
-                Expectation(table, name, rule)
-                for table, rules in _ERRORS.items()
-                for name, rule in rules.items()
-            ),
-            *(
-                Expectation(table, name, rule, "warn")
-                for table, rules in _WARNINGS.items()
-                for name, rule in rules.items()
-            ),
-        ),
-    ),
-    __name__,
-)
+EXPECTED = add_descriptions((*expect_all(_ERRORS), *expect_all(_WARNINGS, "warn")), __name__)
 """AMemGym's own checks."""

@@ -21,7 +21,7 @@ def labels_from_source(
         label
         for context in contexts
         for asked in context.valid_questions
-        for label in drop_unanswerable(asked, _make_labels(annotator, domain, context, asked, config), config)
+        for label in drop_unanswerable(asked, _make_labels(annotator, domain, context, asked, config))
     ]
 
 
@@ -71,12 +71,10 @@ def final_labels(labels: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
     return {label.checkpoint: label for label in ordered}
 
 
-def drop_unanswerable(
-    asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
-) -> list[GoldLabel]:
+def drop_unanswerable(asked: ContextQuestion, labels: Iterable[GoldLabel]) -> list[GoldLabel]:
     """Return a question's labels, marked as dropped if an answer is unknown and no option means this."""
     labels = list(labels)
-    if config.unknown == "option" or asked.unknown_option is not None:
+    if asked.unknown_option is not None:
         return labels
     without = [label.checkpoint for label in final_labels(labels).values() if label.answer == UNKNOWN]
     if not without:

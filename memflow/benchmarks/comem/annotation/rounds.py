@@ -72,13 +72,11 @@ async def annotate(
     return [
         label
         for context, asked in asked_of
-        for label in compare_annotations(asked, found[context.question_id(asked)], config)
+        for label in compare_annotations(asked, found[context.question_id(asked)])
     ]
 
 
-def compare_annotations(
-    asked: ContextQuestion, labels: Iterable[GoldLabel], config: CoMemConfig
-) -> list[GoldLabel]:
+def compare_annotations(asked: ContextQuestion, labels: Iterable[GoldLabel]) -> list[GoldLabel]:
     """Return one question's labels in order, marked as dropped if the annotators disagree.
 
     The labels are also dropped if an answer is unknown and no option means "not enough information". If a label failed,
@@ -92,7 +90,7 @@ def compare_annotations(
         said[label.checkpoint].add(label.answer)
     apart = ", ".join(str(checkpoint) for checkpoint, answers in said.items() if len(answers) > 1)
     if not apart:
-        return drop_unanswerable(asked, labels, config)
+        return drop_unanswerable(asked, labels)
     return [
         replace(label, dropped=f"annotator and verifier disagree at checkpoint {apart}") for label in labels
     ]

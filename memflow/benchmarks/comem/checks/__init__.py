@@ -4,10 +4,9 @@ examiner.py recomputes rule-based labels from the messages.
 """
 
 from memflow.benchmarks.comem.checks import examiner, labels, probes, verdicts
-from memflow.checks.rules import add_descriptions, of_benchmark
+from memflow.checks.rules import add_descriptions
 
 EXPECTED = add_descriptions(
-    of_benchmark("comem", (*labels.EXPECTED, *probes.EXPECTED, *examiner.EXPECTED, *verdicts.EXPECTED)),
-    __name__,
+    (*labels.EXPECTED, *probes.EXPECTED, *examiner.EXPECTED, *verdicts.EXPECTED), __name__
 )
 """CoMem's own checks."""

@@ -1,19 +1,10 @@
 """Checks of MemBench's rows. `memflow/checks` has the checks of all benchmarks."""
 
 from memflow.benchmarks.membench.checks import examination, generated, noise, reflective, rows
-from memflow.checks.rules import add_descriptions, of_benchmark
+from memflow.checks.rules import add_descriptions
 
 EXPECTED = add_descriptions(
-    of_benchmark(
-        "membench",
-        (
-            *rows.EXPECTED,
-            *noise.EXPECTED,
-            *generated.EXPECTED,
-            *reflective.EXPECTED,
-            *examination.EXPECTED,
-        ),
-    ),
+    (*rows.EXPECTED, *noise.EXPECTED, *generated.EXPECTED, *reflective.EXPECTED, *examination.EXPECTED),
     __name__,
 )
 """All checks of MemBench."""

@@ -17,7 +17,13 @@ from memflow.benchmarks.membench.examination.predictability import (
 )
 from memflow.benchmarks.membench.kinds import EMOTION
 from memflow.benchmarks.membench.turns import scenario_of
-from memflow.checks.rules import AcrossTables, Expectation, Findings, WholeTable
+from memflow.checks.rules import (
+    AcrossTables,
+    Findings,
+    Rule,
+    WholeTable,
+    expect,
+)
 from memflow.records import Probe, Turn
 
 NAMED_REASONS = 3
@@ -100,26 +106,13 @@ def _reason(probe: Probe, of: Guess) -> str:
     return f"without any message, {options} is left by the rules {', '.join(of.rules)}"
 
 
-EXPECTED: tuple[Expectation, ...] = (
-    Expectation(
-        "question.probes",
-        "gold_equals_answer_recomputed_from_messages",
-        if_generated(AcrossTables(("question.probes", "utterance.turns"), find_wrong_golds)),
+_RULES: dict[str, Rule] = {
+    "gold_equals_answer_recomputed_from_messages": AcrossTables(
+        ("question.probes", "utterance.turns"), find_wrong_golds
     ),
-    Expectation(
-        "question.probes",
-        "mood_not_predictable_from_question",
-        if_generated(WholeTable(find_predictable_moods)),
-    ),
-    Expectation(
-        "question.probes",
-        "answer_not_guessable_without_messages",
-        if_generated(WholeTable(find_guessable_answers)),
-    ),
-    Expectation(
-        "question.probes",
-        "answer_not_predictable_from_options",
-        if_generated(WholeTable(find_predictable_options)),
-    ),
-)
+    "mood_not_predictable_from_question": WholeTable(find_predictable_moods),
+    "answer_not_guessable_without_messages": WholeTable(find_guessable_answers),
+    "answer_not_predictable_from_options": WholeTable(find_predictable_options),
+}
+EXPECTED = expect("question.probes", {name: if_generated(rule) for name, rule in _RULES.items()})
 """Checks of golds, and of what questions and options reveal."""

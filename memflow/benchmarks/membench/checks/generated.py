@@ -9,7 +9,13 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.membench.config import generated
 from memflow.benchmarks.membench.kinds import find_kind
-from memflow.checks.rules import AcrossTables, Expectation, PerDomain, Rule, each_valid_row
+from memflow.checks.rules import (
+    AcrossTables,
+    PerDomain,
+    Rule,
+    each_valid_row,
+    expect,
+)
 from memflow.records import Probe, Turn
 
 
@@ -43,16 +49,18 @@ def find_missing_wrong_statements(probes: Sequence[Probe], turns: Sequence[Turn]
     return found
 
 
-EXPECTED: tuple[Expectation, ...] = (
-    Expectation(
+EXPECTED = (
+    *expect(
         "utterance.turns",
-        "generated_evidence_contains_gold_value",
-        if_generated(each_valid_row(contains_gold_value)),
+        {"generated_evidence_contains_gold_value": if_generated(each_valid_row(contains_gold_value))},
     ),
-    Expectation(
+    *expect(
         "question.probes",
-        "wrong_value_stated_before_correction",
-        if_generated(AcrossTables(("question.probes", "utterance.turns"), find_missing_wrong_statements)),
+        {
+            "wrong_value_stated_before_correction": if_generated(
+                AcrossTables(("question.probes", "utterance.turns"), find_missing_wrong_statements)
+            )
+        },
     ),
 )
 """Checks of the texts of generated messages."""

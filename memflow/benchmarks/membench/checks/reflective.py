@@ -12,7 +12,7 @@ from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.kinds import EMOTION
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.benchmarks.membench.wording import contains_word, strip_stamp
-from memflow.checks.rules import AcrossTables, Expectation, Rule
+from memflow.checks.rules import AcrossTables, Rule, expect
 from memflow.records import Probe, Turn
 
 PREFERENCES = ("highlevel", "highlevel_rec")
@@ -71,7 +71,5 @@ _MUST: dict[str, Rule] = {
     "preference_evidence_contains_liked_item": AcrossTables(_TABLES, find_evidence_without_item),
 }
 
-EXPECTED: tuple[Expectation, ...] = tuple(
-    Expectation("question.probes", name, if_generated(rule)) for name, rule in _MUST.items()
-)
+EXPECTED = expect("question.probes", {name: if_generated(rule) for name, rule in _MUST.items()})
 """Checks of the messages that generated questions about preferences and moods rest on."""

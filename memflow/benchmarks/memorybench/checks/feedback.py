@@ -9,7 +9,11 @@ from functools import partial
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.benchmarks.memorybench.users.actions import round_actions
-from memflow.checks.rules import AcrossTables, Expectation, PerDomain, of_benchmark
+from memflow.checks.rules import (
+    AcrossTables,
+    Expectation,
+    PerDomain,
+)
 from memflow.records import FeedbackRound, Probe
 
 _TABLES = ("feedback.sessions", "question.probes")
@@ -30,18 +34,15 @@ def _find_clipped_probabilities(
     return [at for at, of_round in zip(positions, actions, strict=True) if of_round and not of_round.fits]
 
 
-EXPECTED = of_benchmark(
-    "memorybench",
-    (
-        Expectation(
-            "feedback.sessions", "feedback_on_training_cases_only", AcrossTables(_TABLES, _find_test_cases)
-        ),
-        Expectation(
-            "feedback.sessions",
-            "like_plus_dislike_probability_at_most_1",
-            PerDomain(lambda domain: AcrossTables(_TABLES, partial(_find_clipped_probabilities, domain))),
-            "warn",
-        ),
+EXPECTED = (
+    Expectation(
+        "feedback.sessions", "feedback_on_training_cases_only", AcrossTables(_TABLES, _find_test_cases)
+    ),
+    Expectation(
+        "feedback.sessions",
+        "like_plus_dislike_probability_at_most_1",
+        PerDomain(lambda domain: AcrossTables(_TABLES, partial(_find_clipped_probabilities, domain))),
+        "warn",
     ),
 )
 """MemoryBench's checks of the feedback stage."""

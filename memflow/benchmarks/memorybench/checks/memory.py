@@ -12,7 +12,12 @@ from typing import Any
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.protocols import REPEATED
-from memflow.checks.rules import AcrossTables, Expectation, PerDomain, Rule, of_benchmark
+from memflow.checks.rules import (
+    AcrossTables,
+    PerDomain,
+    Rule,
+    expect_all,
+)
 from memflow.records import Entry, Probe, TranscriptMessage, Turn
 
 _PROBES = "question.probes"
@@ -101,8 +106,5 @@ _RULES: dict[str, dict[str, Rule]] = {
     },
 }
 
-EXPECTED = of_benchmark(
-    "memorybench",
-    (Expectation(table, name, rule) for table, rules in _RULES.items() for name, rule in rules.items()),
-)
+EXPECTED = expect_all(_RULES)
 """MemoryBench's checks of the memory stage."""

@@ -25,8 +25,6 @@ from memflow.metrics.backends import MetricBackends
 from memflow.metrics.text import locomo_f1
 from memflow.records import Probe
 
-METRIC_SCORED = (LOCOMO_F1, ACCURACY)
-"""Metrics that determine satisfaction."""
 RIGHT_F1 = 0.5
 """Lowest F1 of a right answer; the published code excludes it."""
 S_WRONG, S_RIGHT = 3, 9
@@ -60,13 +58,11 @@ def satisfaction(f1: float) -> int:
     return min(10, int(10 * f1 + _ROUNDING) + 1)
 
 
-async def react(
-    domain: Domain, probe: Probe, history: Sequence[ChatMessage], simulator: Chat, judge: Chat | None = None
-) -> Reaction:
+async def react(domain: Domain, probe: Probe, history: Sequence[ChatMessage], simulator: Chat) -> Reaction:
     """Return the reaction of the user of `probe` to the last message of `history`.
 
-    `history` has the messages of both sides from the question on, without recall. `judge`, by default the simulator,
-    decides about DialSim answers that differ from the gold. Raises BadInput for a data set without a persona.
+    `history` has the messages of both sides from the question on, without recall. The simulator decides about DialSim
+    answers that differ from the gold. Raises BadInput for a data set without a persona.
     """
     if probe.metric == LOCOMO_F1:
         score = locomo_f1(history[-1].content, probe.gold, probe.category or "")
@@ -74,9 +70,7 @@ async def react(
         right = score >= RIGHT_F1 - _ROUNDING if standard else score > RIGHT_F1 + _ROUNDING
         return _metric_reaction(score, satisfaction(score), right)
     if probe.metric == ACCURACY:
-        marked = await accurate(
-            probe, history[-1].content, ScoringContext(MetricBackends(judge or simulator))
-        )
+        marked = await accurate(probe, history[-1].content, ScoringContext(MetricBackends(simulator)))
         if marked.value is None:
             return _failed_reaction(probe, marked.reason)
         return _metric_reaction(marked.value, S_RIGHT if marked.value else S_WRONG, marked.value > 0)

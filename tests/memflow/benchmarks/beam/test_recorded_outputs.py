@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 from memflow.benchmarks.beam.conversations import BeamQuestion, read_questions
-from memflow.benchmarks.beam.datasets import SMALL
 from memflow.benchmarks.beam.judging import CONTRACTS, judge_items, judge_order, value_of_items
 from memflow.benchmarks.beam.load import count_contents, read_records
 from memflow.benchmarks.beam.ordering import constant_values, order_values
 from memflow.benchmarks.beam.types import ORDERING
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
+
+SMALL = find_dataset("beam_100k")
 
 
 def recorded(data: Path, name: str) -> Any:

@@ -12,7 +12,6 @@ import pytest
 from memflow.benchmarks.beam.answers import graded_score, published_score
 from memflow.benchmarks.beam.config import BeamConfig
 from memflow.benchmarks.beam.conversations import BeamQuestion, read_conversation, read_questions
-from memflow.benchmarks.beam.datasets import LARGEST, SMALL
 from memflow.benchmarks.beam.known_errors import KNOWN_ERRORS
 from memflow.benchmarks.beam.load import count_contents, load_conversations, read_records
 from memflow.benchmarks.beam.ordering import constant_values
@@ -22,10 +21,14 @@ from memflow.benchmarks.beam.types import CORRECTED, PUBLISHED, TYPES
 from memflow.benchmarks.beam.verdicts import make_verdicts
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.partial import InvalidPart
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply
+
+LARGEST = find_dataset("beam_10m")
+SMALL = find_dataset("beam_100k")
 
 DOMAIN = Domain("d", "beam", (SMALL.name,), "Test")
 BOTH = Domain("d", "beam", (SMALL.name,), "Test", {"contracts": ("published", "corrected")})

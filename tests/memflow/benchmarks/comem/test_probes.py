@@ -50,16 +50,13 @@ def test_published_answer_is_gold_at_every_checkpoint(context: Made):
     assert [probe.gold for probe in made(context(8, [CHANGING]), keys="published")] == ["2"] * 5
 
 
-def test_unanswerable_question_is_dropped_or_gets_not_enough_information_option(context: Made):
+def test_unanswerable_question_is_dropped(context: Made):
     asked = ContextQuestion("q", "?", ("a", "b"), known=(KnownAnswer(5, 1, (4,)),))
     keys = labels_from_source("rule", DOMAIN, [context(8, [asked])], CoMemConfig())
     assert {key.dropped for key in keys} == {
         "no option is correct at checkpoint 1, 2, where the answer is unknown"
     }
     assert made(context(8, [asked])) == []
-    probes = made(context(8, [asked]), unknown="option")
-    assert probes[0].options == ["a", "b", "I don't know."]
-    assert [probe.gold for probe in probes] == ["3", "3", "3", "1", "1"]
 
 
 def test_question_without_rule_based_label_is_quarantined(context: Made):

@@ -13,7 +13,6 @@ from memflow.benchmarks.halumem.answers import Accuracy, Integrity
 from memflow.benchmarks.halumem.attribution import stages, written_facts
 from memflow.benchmarks.halumem.benchmark import HaluMem
 from memflow.benchmarks.halumem.config import HaluMemConfig
-from memflow.benchmarks.halumem.datasets import MEDIUM
 from memflow.benchmarks.halumem.judging import judge_operations
 from memflow.benchmarks.halumem.load import PublishedUser, count_contents, faults, load_users, read_records
 from memflow.benchmarks.halumem.names import ANSWER, GRADE, PUBLISHED, RAW, RECALL, RESISTANCE, UPDATE
@@ -21,10 +20,13 @@ from memflow.benchmarks.halumem.probes import TEXTS, make_probes
 from memflow.benchmarks.halumem.scoring import make_scores
 from memflow.benchmarks.halumem.scripted import HANDLERS
 from memflow.benchmarks.halumem.turns import make_turns
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
 from memflow.scoring.results import AssistantResults
+
+MEDIUM = find_dataset("halumem_medium_users")
 
 DOMAIN = Domain("d", "halumem", (MEDIUM.name,), "Test")
 OLD, NEW, FALSE = "Ida lives in Tarvik.", "Ida lives in Perrun.", "Ida fears dogs."

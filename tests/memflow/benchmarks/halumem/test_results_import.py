@@ -10,14 +10,16 @@ import pytest
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.halumem import names
 from memflow.benchmarks.halumem.aggregate import published_summary
-from memflow.benchmarks.halumem.datasets import MEDIUM
 from memflow.benchmarks.halumem.load import load_users, read_records
 from memflow.benchmarks.halumem.probes import make_probes
 from memflow.benchmarks.halumem.results_import import import_results
 from memflow.benchmarks.halumem.scoring import published_records
+from memflow.benchmarks.registry import find_dataset
 from memflow.benchmarks.views import ImportedResults
 from memflow.errors import BadInput
 from memflow.records import Probe
+
+MEDIUM = find_dataset("halumem_medium_users")
 
 DOMAIN = Domain("halumem_medium", "halumem", (MEDIUM.name,), "Test")
 POINT = {

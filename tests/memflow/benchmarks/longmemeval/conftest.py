@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.longmemeval.datasets import ORACLE
 from memflow.benchmarks.longmemeval.load import read_records
+from memflow.benchmarks.registry import find_dataset
 from memflow.records import Record
+
+ORACLE = find_dataset("longmemeval_oracle")
 
 NO_DATA = "the published data is missing: set MEMFLOW_DATA"
 

@@ -9,7 +9,6 @@ import pytest
 from longmemeval_rows import DAY, SESSIONS, domain, lines, reply, rows, write
 
 from memflow.benchmarks.longmemeval.benchmark import LongMemEval
-from memflow.benchmarks.longmemeval.datasets import S
 from memflow.benchmarks.longmemeval.facts import DenseFactIndex, FactIndex
 from memflow.benchmarks.longmemeval.index import PublishedIndex
 from memflow.benchmarks.longmemeval.instances import Instance, read_instances
@@ -18,10 +17,13 @@ from memflow.benchmarks.longmemeval.okapi import okapi_scores, ranking
 from memflow.benchmarks.longmemeval.retrieval_verdicts import retrieval_verdicts
 from memflow.benchmarks.longmemeval.scripted import HANDLERS
 from memflow.benchmarks.longmemeval.unit_notes import NoteIndex
+from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Memory, Tools
+
+S = find_dataset("longmemeval_s")
 
 
 async def test_session_is_found_by_the_users_words_and_shown_with_both_roles() -> None:

@@ -9,15 +9,17 @@ import pytest
 from longmemeval_rows import domain, instance, lines, results, rows
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.longmemeval.datasets import S
 from memflow.benchmarks.longmemeval.results_import import import_results
 from memflow.benchmarks.longmemeval.scoring import make_scores
 from memflow.benchmarks.longmemeval.types import PUBLISHED_COUNTS, TYPES
 from memflow.benchmarks.published_results import MISSING
+from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.published_runs import declared_runs, read_run
 from memflow.published_runs.reader import run_files
 from memflow.records import Probe, Record
+
+S = find_dataset("longmemeval_s")
 
 Read = Callable[[Any], list[Record]]
 

@@ -15,11 +15,14 @@ from memflow.benchmarks.longmemeval.checks import (
     without_evidence,
     wrong_counts,
 )
-from memflow.benchmarks.longmemeval.datasets import ORACLE, S
 from memflow.benchmarks.longmemeval.instances import read_instances
 from memflow.benchmarks.longmemeval.load import read_records
+from memflow.benchmarks.registry import find_dataset
 from memflow.memories.memory import Recall
 from memflow.records import Record
+
+ORACLE = find_dataset("longmemeval_oracle")
+S = find_dataset("longmemeval_s")
 
 Read = Callable[[Any], list[Record]]
 

@@ -1,18 +1,21 @@
 """A scripted model whose answers are shifted in a known way, to verify that drift is found and its stage is named.
 
-`SHIFTED` as the `model` of a scripted model selects it. As the simulator it words the options of generated AMemGym
-questions so that the scripted assistant cannot read them; as the assistant it always chooses the first option; as the
-judge it gives the lowest score. Every other prompt is answered as by the usual scripted chat.
+With `shifted_models`, SHIFTED as the `model` of a scripted model selects it. As the simulator it words the options of
+generated AMemGym questions so that the scripted assistant cannot read them; as the assistant it always chooses the first
+option; as the judge it gives the lowest score. Every other prompt is answered as by the usual scripted chat.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from pydantic import BaseModel
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
+from memflow.resources.models import clients
 
 SHIFTED = "shifted"
 """The model name of the shifted scripted chat."""
@@ -24,6 +27,20 @@ FLOORS: Mapping[str, Mapping[str, Any]] = {
     "memorybench/criterion": {"score": 1},
 }
 """The judge's prompts, with the lowest values of their answers."""
+
+
+@contextmanager
+def shifted_models() -> Iterator[None]:
+    """Let SHIFTED name the shifted scripted chat in this process."""
+    usual = clients.scripted_handlers
+
+    def handlers(settings: Any, name: str) -> dict[str, Handler]:
+        answers = usual(settings, name)
+        return shifted_handlers(answers) if name == SHIFTED else answers
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(clients, "scripted_handlers", handlers)
+        yield
 
 
 def shifted_handlers(handlers: Mapping[str, Handler]) -> dict[str, Handler]:

@@ -1,5 +1,0 @@
-"""LoCoMo's data sets, which datasets.toml declares."""
-
-from memflow.benchmarks.dataset_file import load_datasets
-
-DATASETS = load_datasets("memflow.benchmarks.locomo")
