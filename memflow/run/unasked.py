@@ -81,6 +81,8 @@ def observe_entries(probe: Probe, memory: Memory, items: Sequence[Item], start: 
     if not memory.recalls_entries:
         return Observed(reason=f"{NOT_MEASURABLE}: the memory stores no entries by design")
     store, ignored = memory.store, type(memory).bookkeeping_kinds
+    if probe.kind == STORED:
+        ignored -= type(memory).derived_kinds  # a summary keeps what its memory does not count as remembered
     if probe.kind == WRITTEN and (declared := _declared_texts(store, start)) is not None:
         return Observed(declared, DECLARED)
     capabilities = next(filter(None, (declared_capabilities(item.kind, item.meta) for item in items)), None)
