@@ -188,9 +188,12 @@ def _is_consistent(question: _Question) -> list[bool]:
     if asked is None:
         return [True] * len(question.options)
     values = [*question.reading.values]
-    # Words of a job stand in a question without the cue that a statement has.
-    values += [(name, match[0]) for name in _JOB if (match := words.values[name].search(question.core))]
     people = [mention for mention in question.reading.mentions if mention.sort == PERSON]
+    core = question.core
+    for mention in people:  # 教师 is a job, and no part of 带教师傅
+        core = core.replace(mention.text, "…")
+    # Words of a job stand in a question without the cue that a statement has.
+    values += [(name, match[0]) for name in _JOB if (match := words.values[name].search(core))]
     values += [("name" if mention.named else "relation", mention.text) for mention in people]
     stated = [possible_worlds(name, text, words) for name, text in values if name != asked.attribute]
     stated.append({"event": told_types(question.core, "event", words)})
@@ -207,7 +210,8 @@ def _is_consistent(question: _Question) -> list[bool]:
 def _is_told(question: _Question) -> list[bool]:
     """Return for each option whether it and the question tell the same type of thing; if none does, not another."""
     asked, words = question.asked, question.words
-    if asked is None or asked.attribute not in _TYPED or asked.derives is not None:
+    are_people = all(words.mentions[PERSON, True].fullmatch(option) for option in question.options)
+    if are_people or asked is None or asked.attribute not in _TYPED or asked.derives is not None:
         return [True] * len(question.options)
     stated = told_types(question.core, "thing", words)
     told = [told_types(option, "thing", words) for option in question.options]
