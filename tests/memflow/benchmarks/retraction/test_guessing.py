@@ -16,7 +16,7 @@ from tests.memflow.benchmarks.retraction.conftest import generate
 KNOWN_BY_GUESSING = 0.2
 """The share of facts of which the guesser may find both answers before any change."""
 MARGIN = 0.05
-"""How much more often than always "I cannot say" the guesser may be right after changes."""
+"""How much more often than always "I can't answer that" the guesser may be right after changes."""
 _WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]")
 
 
@@ -58,8 +58,8 @@ class NaiveBayes:
 def find_give_aways(probes: Sequence[Probe]) -> dict[str, str]:
     """Return where the guesser is right more often than allowed, with its share: before any change, both, after.
 
-    It learns from the first half of the users, and guesses for the others. Before any change, `I cannot say` is never
-    right, so chance is one of the other options. `both` is the share of facts that count as known before.
+    It learns from the first half of the users, and guesses for the others. Before any change, `I can't answer that` is
+    never right, so chance is one of the other options. `both` is the share of facts that count as known before.
     """
     users = list(dict.fromkeys(probe.episode_id for probe in probes))
     first = {*users[: len(users) // 2]}
@@ -102,11 +102,11 @@ def _with_telling_word(probe: Probe, before: dict[str, Probe]) -> Probe:
     return probe if _names_value(probe) else replace(probe, question=f"Still: {probe.question}")
 
 
-def _with_options_of_direct_question(probe: Probe, before: dict[str, Probe]) -> Probe:
+def _as_direct_question(probe: Probe, before: dict[str, Probe]) -> Probe:
     direct = before.get(probe.probe_id.rpartition("/")[0])
     if direct is None or probe.checkpoint != TOLD:
         return probe
-    return replace(probe, options=direct.options, variants=direct.variants, gold=direct.gold)
+    return replace(direct, probe_id=probe.probe_id)
 
 
 @pytest.fixture(scope="module", params=["en", "zh"])
@@ -124,7 +124,7 @@ def test_learned_guesser_is_at_chance_before_changes_and_no_better_than_a_consta
     [
         (_with_gold_first, {"before", "both", "after"}),
         (_with_telling_word, {"after"}),
-        (_with_options_of_direct_question, {"both"}),
+        (_as_direct_question, {"both"}),
     ],
 )
 def test_planted_give_away_is_found(
