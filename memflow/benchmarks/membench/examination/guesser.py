@@ -27,7 +27,6 @@ from memflow.benchmarks.membench.examination.worlds import (
 )
 from memflow.benchmarks.membench.generation.preferences import TOPICS
 from memflow.benchmarks.membench.generation.vocabulary import Language
-from memflow.benchmarks.membench.wording import parse_time
 from memflow.records import Probe
 from memflow.words import search_words
 
@@ -145,7 +144,7 @@ class _Question:
         words, sorts = self.words, {mention.sort for mention in self.reading.mentions if not mention.named}
         match attribute:
             case "time":
-                stated = parse_time(option) is not None
+                stated = quantities.moment_in(option) is not None
             case "item_type" | "place_type":
                 stated = normalize(option) in words.cues.telling
             case "name":
