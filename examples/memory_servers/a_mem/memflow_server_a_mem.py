@@ -14,7 +14,7 @@ from datetime import datetime
 from importlib import import_module
 from typing import Any
 
-from memflow_memory_server import Failed, MemoryServer, Message, item, run
+from memflow_memory_server import Failed, ForgetRequest, MemoryServer, Message, item, run
 from memflow_memory_server.problems import LoggedProblems
 from memflow_memory_server.transports import parser
 
@@ -48,6 +48,7 @@ class AMemWorker(MemoryServer):
     def can(self) -> Mapping[str, Any]:
         return {
             "export": "live",
+            "forget": ["message", "text"],
             "sources": "message",
             "dates": True,
             "batch": "any",
@@ -97,6 +98,9 @@ class AMemWorker(MemoryServer):
 
     def export(self, space: str) -> Sequence[Mapping[str, Any]]:
         return [self._item(id, vars(note)) for id, note in self.system.memories.items()]
+
+    def forget(self, space: str, request: ForgetRequest) -> None:
+        request.delete_from(self.export(space), self.system.delete)
 
     def close(self, space: str) -> None:
         self.system = None
@@ -174,6 +178,9 @@ class AMemServer(MemoryServer):
 
     def export(self, space: str) -> Sequence[Mapping[str, Any]]:
         return self._request(space, "export")["items"]
+
+    def forget(self, space: str, request: ForgetRequest) -> None:
+        self._request(space, "forget", **vars(request))
 
     def close(self, space: str) -> None:
         self._end(space)

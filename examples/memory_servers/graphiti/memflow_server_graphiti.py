@@ -18,7 +18,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from memflow_memory_server import Failed, MemoryServer, Message, item, run
+from memflow_memory_server import Failed, ForgetRequest, MemoryServer, Message, item, run
 from memflow_memory_server.transports import parser
 
 UNDATED = datetime(2000, 1, 1, tzinfo=UTC)
@@ -73,6 +73,7 @@ class GraphitiServer(MemoryServer):
             "as_of": "dates",
             "fork": True,
             "export": "live",
+            "forget": ["message", "text"],
             "sources": "message",
             "dates": True,
             "design": {"merges": True},
@@ -96,6 +97,9 @@ class GraphitiServer(MemoryServer):
 
     def export(self, space: str) -> Sequence[Mapping[str, Any]]:
         return self._await(self._export(self._space(space)))
+
+    def forget(self, space: str, request: ForgetRequest) -> None:
+        self._await(self._forget(self._space(space), request))
 
     def fork(self, space: str, to: str) -> None:
         self._await(self._fork(self._space(space), to))
@@ -212,6 +216,17 @@ class GraphitiServer(MemoryServer):
         except GroupsEdgesNotFoundError:
             return []
         return [_item(space, edge) for edge in sorted(edges, key=lambda edge: (edge.created_at, edge.uuid))]
+
+    async def _forget(self, space: Space, request: ForgetRequest) -> None:
+        """Remove the episodes of messages that a request names, and the facts with all words of its text."""
+        from graphiti_core.edges import EntityEdge
+
+        for episode, message in list(space.messages.items()):
+            if request.names(message.text, [message.id]):
+                await space.graphiti.remove_episode(episode)
+                del space.messages[episode]
+        facts = [each["id"] for each in await self._export(space) if request.names(each["text"], ())]
+        await EntityEdge.delete_by_uuids(space.graphiti.driver, facts)
 
     async def _fork(self, space: Space, to: str) -> None:
         name = _graph_name(to)

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from memflow_key_relay import KeyRelay
-from memflow_memory_server import Failed, JsonService, MemoryServer, Message, item, run
+from memflow_memory_server import Failed, ForgetRequest, JsonService, MemoryServer, Message, item, run
 from memflow_memory_server.transports import parser
 
 MOST = 100
@@ -61,6 +61,7 @@ class LettaServer(MemoryServer):
     def can(self) -> Mapping[str, Any]:
         return {
             "export": "live",
+            "forget": ["message", "text"],
             "sources": "message",
             "dates": True,
             "design": {"max_items": MOST},
@@ -122,6 +123,10 @@ class LettaServer(MemoryServer):
             dates = [each["created_at"] for each in page]
             body |= {"start_date": max(dates)} if dates == sorted(dates) else {"end_date": min(dates)}
         return [_item(each) for each in found.values()]
+
+    def forget(self, space: str, request: ForgetRequest) -> None:
+        path = ("v1", "archives", self._archive(space), "passages")
+        request.delete_from(self.export(space), lambda id: self.service.delete(*path, id))
 
     def close(self, space: str) -> None:
         if space in self.archives:

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from memflow_memory_server import Failed, MemoryServer, Message, item, run
+from memflow_memory_server import Failed, ForgetRequest, MemoryServer, Message, item, run
 from memflow_memory_server.problems import LoggedProblems
 from memflow_memory_server.transports import parser
 
@@ -37,6 +37,8 @@ class Mem0Server(MemoryServer):
         self.given: Mapping[str, Mapping[str, str]] = {}
         self.memory: Any = None
         self.spaces: dict[str, str] = {}
+        self.writes: dict[str, dict[str, str]] = {}
+        """The number of the write of each message, by space and id."""
         self.date: str | None = None
 
     def version(self) -> str:
@@ -63,6 +65,7 @@ class Mem0Server(MemoryServer):
     def can(self) -> Mapping[str, Any]:
         return {
             "export": "live",
+            "forget": ["message", "text"],
             "sources": "write",
             "dates": True,
             "batch": "pair",
@@ -83,10 +86,12 @@ class Mem0Server(MemoryServer):
         generation = (
             len(self.spaces) if space not in self.spaces else int(self.spaces[space].split("-")[1]) + 1
         )
+        self.writes[space] = {}
         self.spaces[space] = f"{hashlib.sha256(space.encode()).hexdigest()[:24]}-{generation}"
 
     def write(self, space: str, number: int, messages: Sequence[Message]) -> Sequence[Mapping[str, Any]]:
         user, failures = self._user(space), []
+        self.writes[space] |= {message.id: str(number) for message in messages}
         for date, group in groupby(messages, key=lambda message: message.sent_at):
             sent = list(group)
             conversation = [
@@ -114,6 +119,13 @@ class Mem0Server(MemoryServer):
     def export(self, space: str) -> Sequence[Mapping[str, Any]]:
         found = self.memory.get_all(filters={"user_id": self._user(space)}, top_k=ALL)
         return [_item(each) for each in found["results"]]
+
+    def forget(self, space: str, request: ForgetRequest) -> None:
+        """Delete memories. Those of a message are those of its whole write, since the library names no message."""
+        writes = (self.writes[space].get(id, "") for id in request.message_ids)
+        ForgetRequest(tuple(filter(None, writes)), request.text).delete_from(
+            self.export(space), self.memory.delete
+        )
 
     def close(self, space: str) -> None:
         if space in self.spaces:

@@ -10,11 +10,22 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from memflow_memory_server import Failed, JsonService, MemoryServer, Message, item, run, wait_until
+from memflow_memory_server import (
+    Failed,
+    ForgetRequest,
+    JsonService,
+    MemoryServer,
+    Message,
+    item,
+    run,
+    wait_until,
+)
 from memflow_memory_server.transports import parser
 
 MOST = 100
 """The maximum number of results of a search."""
+MOST_FORGOTTEN = 500
+"""The maximum number of memories that one request of the service forgets."""
 
 
 class SupermemoryServer(MemoryServer):
@@ -48,7 +59,15 @@ class SupermemoryServer(MemoryServer):
     def can(self) -> Mapping[str, Any]:
         # The service has no date of a message: `Message.line` puts it into the text. Its models are configured there.
         design = {"merges": True, "threshold": self.options.threshold > 0, "max_items": MOST}
-        return {"sources": "write", "dates": True, "batch": "session", "models": "own", "design": design}
+        return {
+            "sources": "write",
+            "dates": True,
+            "batch": "session",
+            "models": "own",
+            "design": design,
+            # The service forgets memories. The chunks of documents, which the other modes return too, stay.
+            "forget": ["text"] if self.options.search_mode == "memories" else [],
+        }
 
     def reset(self, space: str) -> None:
         self.close(space)
@@ -82,6 +101,16 @@ class SupermemoryServer(MemoryServer):
         self, space: str, query: str, k: int, asked_at: str | None, as_of: int | None
     ) -> Sequence[Mapping[str, Any]]:
         return [_item(row) for row in self._search(self._tag(space), query, k)]
+
+    def forget(self, space: str, request: ForgetRequest) -> None:
+        """Let the service choose and forget the memories about a text. It keeps them, but returns them no more."""
+        body = {
+            "query": request.text,
+            "containerTag": self._tag(space),
+            "dryRun": False,
+            "maxForget": MOST_FORGOTTEN,
+        }
+        self.service.post("v4", "memories", "forget-matching", body=body, repeatable=True)
 
     def close(self, space: str) -> None:
         if space in self.tags:

@@ -42,7 +42,7 @@ def find_wrong_golds(probes: Sequence[Probe], turns: Sequence[Turn]) -> Findings
 
 
 def find_guessable_answers(probes: Sequence[Probe]) -> Findings:
-    """Return the probes of a size whose gold a constant guess finds too often: a position, or `I cannot say`."""
+    """Return the probes of a size whose gold a constant guess finds too often: a position, or `I can't answer that`."""
     found, notes = Findings(), []
     for size in sorted({len(probe.options) for probe in probes if probe.options}):
         members = {
@@ -84,8 +84,8 @@ EXPECTED = of_benchmark(
             "question.probes",
             "no_constant_guess_beats_chance",
             WholeTable(find_guessable_answers),
-            text="No constant guess, of a position or of a text such as `I cannot say`, is right more often than by "
-            "chance.",
+            text="No constant guess, of a position or of a text such as `I can't answer that`, is right more often "
+            "than by chance.",
         ),
     ),
 )

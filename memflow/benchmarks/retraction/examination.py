@@ -5,10 +5,10 @@ a fact holds until a request ends it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Literal
 
 from memflow.benchmarks.packaged import load_yaml
@@ -18,6 +18,8 @@ from memflow.records import Probe, Turn
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _ZH_DAY = re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_CACHED = 20_000
+"""Sentences whose cue words are found once. The scripted chat reads the same messages for every question."""
 Key = tuple[str, str]
 """The owner (empty for the user) and the name of a fact."""
 
@@ -78,11 +80,10 @@ class Knowledge:
         """Apply one message."""
         if line.role != "user":
             return
-        marks = cues().marks
-        for sentence in _SENTENCE.split(marks["quoted"].sub("", line.text)):
-            if marks["forget"].search(sentence):
+        for act, sentence in _acts(line.text):
+            if act == "forget":
                 self._forget(sentence, line)
-            elif marks["restricted"].search(sentence):
+            elif act == "restricted":
                 self.restricted |= {
                     (key, audience) for key in _keys(sentence) for audience in _audiences(sentence)
                 }
@@ -105,7 +106,7 @@ class Knowledge:
             topics = [topic for topic, cue in cues().topics.items() if cue.search(sentence)]
             ended = [("", name) for topic in topics for name in cues().members[topic]]
         else:
-            ended = list(_keys(sentence))
+            ended = [*_keys(sentence)]
         for key in ended:
             self.values.pop(key, None)
             self.ended.add(key)
@@ -113,7 +114,7 @@ class Knowledge:
     def answer(self, question: str, options: Sequence[str] = ()) -> str:
         """Return the right answer to a question, in the words of its options. Raises UnreadError."""
         words, marks = self.words, cues().marks
-        keys = list(_keys(question))
+        keys = _keys(question)
         if len(keys) != 1:
             raise UnreadError(f"the question names {len(keys)} facts: {question}")
         key = keys[0]
@@ -147,9 +148,20 @@ def read_day(text: str) -> date | None:
         return None
 
 
-def _keys(sentence: str) -> Iterator[Key]:
+@lru_cache(_CACHED)
+def _acts(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the sentences of a message, without quotations: each with its act, `forget`, `restricted` or `state`."""
+    marks = cues().marks
+    return tuple(
+        (next((act for act in ("forget", "restricted") if marks[act].search(sentence)), "state"), sentence)
+        for sentence in _SENTENCE.split(marks["quoted"].sub("", text))
+    )
+
+
+@lru_cache(_CACHED)
+def _keys(sentence: str) -> tuple[Key, ...]:
     owner = next((name for name, cue in cues().owners.items() if cue.search(sentence)), "")
-    return ((owner, name) for name, cue in cues().facts.items() if cue.search(sentence))
+    return tuple((owner, name) for name, cue in cues().facts.items() if cue.search(sentence))
 
 
 def _audiences(text: str) -> list[str]:
@@ -162,8 +174,13 @@ def _value_cue(value: str) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w){joined}(?!\w)" if value.isascii() and not value.isdigit() else joined)
 
 
-def _values(sentence: str, words: Words, name: str) -> list[str]:
-    return [value for value in words.facts[name].values if _value_cue(value).search(sentence)]
+def _values(sentence: str, words: Words, name: str) -> tuple[str, ...]:
+    return _values_in(sentence, words.facts[name].values)
+
+
+@lru_cache(_CACHED)
+def _values_in(sentence: str, values: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(value for value in values if _value_cue(value).search(sentence))
 
 
 def read_lines(words: Words, lines: Iterable[Line]) -> Knowledge:

@@ -18,7 +18,7 @@ from memflow.records import Record
 
 
 class FactWords(BaseModel):
-    """The words of one kind of fact. In templates, `{whose}` is the owner and `{value}` the value."""
+    """The words of one kind of fact. Templates name the owner (`{whose}`; `{who}` as a subject) and the `{value}`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -41,6 +41,8 @@ class Words(BaseModel):
     mine: str
     yours: str
     relatives: dict[str, str]
+    forms: dict[str, tuple[str, ...]] = {}
+    """Words that depend on the subject: for the user, the user who is addressed, and a relative."""
     cannot_say: str
     yes: str
     no: str
@@ -48,6 +50,8 @@ class Words(BaseModel):
     acknowledgements: tuple[str, ...]
     echoes: tuple[str, ...]
     done: tuple[str, ...]
+    claim_replies: tuple[str, ...]
+    """Replies to what others claim."""
     fillers: tuple[tuple[str, str], ...]
     requests: dict[str, str]
     mistakes: dict[str, str]
@@ -60,13 +64,12 @@ class Words(BaseModel):
         words = self.relatives[owner] if owner else self.mine
         return self.yours + words.removeprefix(self.mine) if second_person else words
 
-    def joined(self, *sentences: str) -> str:
-        """Join sentences to a text."""
-        return ("" if self.language == "zh" else " ").join(sentence for sentence in sentences if sentence)
-
     def filled(self, template: str, owner: str = "", *, second_person: bool = False, **words: str) -> str:
         """Return a template with its words. A name in upper case, such as `{Whose}`, begins with a capital."""
-        words["whose"] = self.whose(owner, second_person=second_person)
+        whose = self.whose(owner, second_person=second_person)
+        person = 2 if owner else int(second_person)
+        forms = {name: variants[person] for name, variants in self.forms.items() if person < len(variants)}
+        words = {"who": whose.removesuffix("'s"), **forms, **words, "whose": whose}
         return template.format_map(
             words | {name.capitalize(): _capital(text) for name, text in words.items()}
         )

@@ -52,7 +52,7 @@ OVER = _share(
     "over_forgetting",
     "Over-forgetting",
     "lower",
-    f"Share of answers `I cannot say` about facts that still hold, {KNOWN_RULE}.",
+    f"Share of answers `I can't answer that` about facts that still hold, {KNOWN_RULE}.",
 )
 POISON = _share(
     "poison_rate",

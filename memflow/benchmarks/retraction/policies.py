@@ -30,7 +30,7 @@ def _ignores_requests(probe: Probe, messages: Mapping[str, Turn], requests: Sequ
 
 
 POLICIES: dict[str, Policy] = {
-    'always "I cannot say"': _never_says,
+    'always "I can\'t answer that"': _never_says,
     "delete everything at a request": _deletes_everything,
     "obey nothing": _ignores_requests,
 }

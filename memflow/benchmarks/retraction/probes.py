@@ -1,7 +1,9 @@
 """The probes: each fact is asked for before anything happens to it, right after, and later, in several forms.
 
-The options of a fact are the same at all checkpoints. One of them is that the answer cannot be said: it is the gold
-where the user never told the fact, took it back, or does not want it passed on to the audience of the question.
+The options of a form of question are the same at all checkpoints. Two questions about a fact have options in another
+order and other wrong values, so that a guess by position or by a liked value seldom finds both answers. One option is
+that the answer cannot be said: it is the gold where the user never told the fact, took it back, or does not want it
+passed on to the audience of the question.
 """
 
 import json
@@ -66,7 +68,8 @@ class _UserProbes:
         for fact in self.plan.facts:
             twin = values.get(fact.name if fact.owner else f"{self.plan.relative} {fact.name}")
             used = [fact.value, fact.second, fact.poison, twin.value if twin else None]
-            self.options[fact.key] = self._options(fact.name, [value for value in used if value])
+            for name in (fact.key, f"{fact.key}/{TASK}"):
+                self.options[name] = self._options(fact.name, [value for value in used if value])
             alone = [value for value in self._pool(fact.name) if value not in used]
             self.options[f"{fact.key}/{ELIMINATE}"] = self._shuffled(
                 [fact.value, *self.choice.sample(alone, VALUES - 1)]
@@ -118,7 +121,7 @@ class _UserProbes:
         elif form == OPEN:
             options, variants = (), []
         else:
-            chosen = self.options[f"{fact.key}/{ELIMINATE}" if form == ELIMINATE else fact.key]
+            chosen = self.options.get(f"{fact.key}/{form}", self.options[fact.key])
             options = tuple(words.cannot_say if option is None else option for option in chosen)
             variants = [json.dumps([option], ensure_ascii=False) for option in chosen]
 

@@ -79,8 +79,8 @@ def _reply(request: ChatRequest) -> str:
     words = words_of(message)
     if seeded(message) % 2:
         last = [sentence for sentence in _SENTENCES.split(message) if sentence][-1]
-        return words.echoes[0].replace("{statement}", last)
-    return words.acknowledgements[0]
+        return words.echoes[0].replace("{statement}", f"“{last}”")
+    return words.acknowledgements[seeded(message) // 2 % len(words.acknowledgements)]
 
 
 _BY_STEM: dict[str, Handler] = {

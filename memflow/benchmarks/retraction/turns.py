@@ -149,24 +149,20 @@ class _Conversation:
         at = self.random.randrange(len(others))
         for fact in (*others[:at], *day, *others[at:]):
             opening = self.random.choice(self.words.openings)
-            yield self._stating(
-                fact, fact.value, "tell", "{Statement}", opening, day=fact.fate if fact in day else ""
-            )
+            yield self._stating(fact, fact.value, "tell", opening, day=fact.fate if fact in day else "")
 
-    def _stating(
-        self, fact: Fact, value: str, act: str, template: str, opening: str = "", day: str = ""
-    ) -> Session:
+    def _stating(self, fact: Fact, value: str, act: str, template: str, day: str = "") -> Session:
         variant = self.random.randrange(2)
         statement = self.words.statement(fact.name, value, fact.owner, variant=variant)
-        text = self.words.filled(template, statement=statement)
         echo = self.words.statement(fact.name, value, fact.owner, variant=variant, second_person=True)
         reply = self.random.choice(
             [
                 *self.words.acknowledgements,
-                *(_with_statement(self.words, reply, echo) for reply in self.words.echoes),
+                *(_with_statement(reply, echo) for reply in self.words.echoes),
             ]
         )
-        return Session(self.words.joined(opening, text), reply, act, (fact,), {fact.key: value}, day)
+        text = _with_statement(template, statement)
+        return Session(text, reply, act, (fact,), {fact.key: value}, day)
 
     def _change(self) -> Iterator[Session]:
         done = {"retract_topic": False, "retract_day": False}
@@ -205,16 +201,13 @@ class _Conversation:
     def _contradiction(self, fact: Fact) -> Session:
         assert fact.poison is not None
         claim = self.words.statement(
-            fact.name,
-            fact.poison,
-            variant=self.random.randrange(2),
-            second_person=fact.fate != "contradict_document",
+            fact.name, fact.poison, variant=self.random.randrange(2), second_person=True
         )
-        text = _with_statement(self.words, self.words.requests[fact.fate], claim)
+        text = _with_statement(self.words.requests[fact.fate], claim)
         mistake = self.words.mistakes.get(fact.fate)
-        reply = self.random.choice(self.words.acknowledgements)
+        reply = self.random.choice(self.words.claim_replies)
         if mistake:
-            reply = _with_statement(self.words, mistake, claim)
+            reply = _with_statement(mistake, claim)
         return Session(text, reply, fact.fate, (fact,), fixed_reply=bool(mistake))
 
     def _tell_again(self) -> Iterator[Session]:
@@ -261,9 +254,9 @@ class _Conversation:
         return {"by": "text", "text": noun}
 
 
-def _with_statement(words: Words, template: str, statement: str) -> str:
-    """Return a template whose statement begins with a small letter, unless the template asks for a capital."""
-    small = statement[:1].lower() + statement[1:]
+def _with_statement(template: str, statement: str) -> str:
+    """Return a template with a statement, which begins with a small letter unless the template asks for a capital."""
+    small = statement if statement.startswith(("I ", "I'")) else statement[:1].lower() + statement[1:]
     return template.replace("{Statement}", statement).replace("{statement}", small)
 
 

@@ -1,7 +1,7 @@
 """Verdicts: whether an answer is right, and what it shows of a fact that was known before.
 
-A fact was known before if both questions about it at checkpoint 0 were answered right: with five options, guessing does
-so once in 25 times. An answer that could not be read has no value under any figure, and a reason.
+A fact was known before if both questions about it at checkpoint 0 were answered right: with five options, guessing at
+random does so once in 25 times. An answer that could not be read has no value under any figure, and a reason.
 """
 
 import json

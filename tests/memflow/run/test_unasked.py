@@ -90,6 +90,25 @@ async def test_session_with_failed_write_has_reason_and_no_texts():
     assert [replies[name].reason for name in ("written0", "stored1")] == [None, None]
 
 
+class FactsWithSummary(Facts):
+    """A memory of facts that keeps a summary, which no probe recalls, when it forgets."""
+
+    derived_kinds = frozenset({"summary"})
+    bookkeeping_kinds = Memory.bookkeeping_kinds | derived_kinds
+
+    async def write(self, messages):
+        await super().write(messages)
+        self.store.add("summary", f"{len(messages)} more", sources=[])
+
+
+async def test_memory_contains_its_summary_but_writes_none():
+    _, histories = await played(FactsWithSummary())
+    replies = await asked([probe("written", 1), probe("stored", 1)], histories, FactsWithSummary)
+    texts = {name: json.loads(reply.text) for name, reply in replies.items()}
+    assert texts["written1"] == ["Bo is a baker"]
+    assert [text for text in texts["stored1"] if "more" in text] == ["1 more"] * 4
+
+
 async def test_early_history_gives_the_same_written_texts():
     episode, histories = await played(Facts())
     early = {"e": _history(episode, [probe("written", 1)], {})}

@@ -4,13 +4,13 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 PROTOCOL = 1
-OPTIONAL = {"export": "export", "fork": "fork", "restore": "restore"}
-"""Optional operations, and the capability that declares each."""
+OPTIONAL = ("export", "fork", "restore", "forget")
+"""Optional operations. Each is declared by the capability of its name."""
 _SECRET = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD)$")
 
 
@@ -47,6 +47,27 @@ class Message:
         """The message as one text, with its date and speaker: for services that have no field for them."""
         date = f"[{self.sent_at}] " if self.sent_at else ""
         return f"{date}{self.speaker or self.role}: {self.text}"
+
+
+@dataclass(frozen=True)
+class ForgetRequest:
+    """What a user takes back: messages by their ids, or all that contains the words of a text."""
+
+    message_ids: tuple[str, ...] = ()
+    text: str = ""
+
+    def names(self, text: str, sources: Sequence[str]) -> bool:
+        """Return whether the request names an item. Words in scripts without spaces are found inside others."""
+        lower, wanted = text.lower(), re.findall(r"\w+", self.text.lower())
+        words = re.findall(r"\w+", lower)
+        has_words = all(word in words or (not word.isascii() and word in lower) for word in wanted)
+        return not set(self.message_ids).isdisjoint(sources) or (bool(wanted) and has_words)
+
+    def delete_from(self, items: Sequence[Mapping[str, Any]], delete: Callable[[str], Any]) -> None:
+        """Delete the exported items that the request names, each by its id."""
+        for each in items:
+            if self.names(each["text"], each["sources"]):
+                delete(each["id"])
 
 
 def item(
@@ -119,6 +140,10 @@ class MemoryServer:
         """Return all items of a space."""
         raise Unsupported
 
+    def forget(self, space: str, request: ForgetRequest) -> None:
+        """Delete what a request names. A period comes as its messages."""
+        raise Unsupported
+
     def fork(self, space: str, to: str) -> None:
         """Copy a space."""
         raise Unsupported
@@ -164,7 +189,7 @@ def _answer(server: MemoryServer, request: Any) -> dict[str, Any]:
     op = request.get("op")
     if op == "hello":
         return _hello(server, request)
-    if op not in ("reset", "write", "read", "export", "fork", "restore", "close"):
+    if op not in ("reset", "write", "read", "close", *OPTIONAL):
         raise Failed(f"unknown operation {op!r}", code="unknown_op")
     try:
         return _operate(server, op, request)
@@ -181,11 +206,11 @@ def _hello(server: MemoryServer, request: Mapping[str, Any]) -> dict[str, Any]:
     given = request.get("endpoints") or {}
     server.hello({use: each for use, each in given.items() if each}, int(request.get("seed") or 0))
     can = dict(server.can())
-    for op, flag in OPTIONAL.items():
-        if can.get(flag) not in (None, False, "none") and getattr(type(server), op) is getattr(
+    for op in OPTIONAL:
+        if can.get(op) not in (None, False, "none", []) and getattr(type(server), op) is getattr(
             MemoryServer, op
         ):
-            raise Failed(f"{server.name} declares {flag} but has no method {op}", code="capabilities")
+            raise Failed(f"{server.name} declares {op} but has no method {op}", code="capabilities")
     return {"name": server.name, "version": server.version(), "settings": dict(server.settings()), "can": can}
 
 
@@ -209,6 +234,10 @@ def _operate(server: MemoryServer, op: str, request: Mapping[str, Any]) -> dict[
             return {"notes": found} if isinstance(found, str) else {"items": list(found)[:k]}
         case "export":
             return {"items": list(server.export(space))}
+        case "forget":
+            server.forget(
+                space, ForgetRequest(tuple(request.get("message_ids", ())), request.get("text", ""))
+            )
         case "fork":
             server.fork(space, request["to"])
         case "restore":

@@ -10,7 +10,6 @@ from memflow.benchmarks.membench.examination.cues import AskedAttribute
 from memflow.benchmarks.membench.examination.gold import ContradictionError, FaultyError, Gold, UnreadError
 from memflow.benchmarks.membench.examination.lexicon import Lexicon, normalize
 from memflow.benchmarks.membench.examination.statements import Mention, Reading, Statement, read_text
-from memflow.benchmarks.membench.wording import parse_time
 
 SEASONS = {"en": ("winter", "spring", "summer", "autumn"), "zh": ("冬季", "春季", "夏季", "秋季")}
 """Seasons from December on, three months each."""
@@ -125,8 +124,8 @@ def _date(moment: datetime, messages: tuple[str, ...]) -> Gold:
     return Gold(
         f"{moment:%Y-%m-%d %H:%M}",
         messages,
-        lambda option: parse_time(option) == moment,
-        lambda option: parse_time(option) == moment - timedelta(days=1),
+        lambda option: quantities.moment_in(option) == moment,
+        lambda option: quantities.moment_in(option) == moment - timedelta(days=1),
     )
 
 

@@ -27,7 +27,6 @@ from memflow.benchmarks.membench.examination.worlds import (
 )
 from memflow.benchmarks.membench.generation.preferences import TOPICS
 from memflow.benchmarks.membench.generation.vocabulary import Language
-from memflow.benchmarks.membench.wording import parse_time
 from memflow.records import Probe
 from memflow.words import search_words
 
@@ -145,7 +144,7 @@ class _Question:
         words, sorts = self.words, {mention.sort for mention in self.reading.mentions if not mention.named}
         match attribute:
             case "time":
-                stated = parse_time(option) is not None
+                stated = quantities.moment_in(option) is not None
             case "item_type" | "place_type":
                 stated = normalize(option) in words.cues.telling
             case "name":
@@ -188,9 +187,12 @@ def _is_consistent(question: _Question) -> list[bool]:
     if asked is None:
         return [True] * len(question.options)
     values = [*question.reading.values]
-    # Words of a job stand in a question without the cue that a statement has.
-    values += [(name, match[0]) for name in _JOB if (match := words.values[name].search(question.core))]
     people = [mention for mention in question.reading.mentions if mention.sort == PERSON]
+    core = question.core
+    for mention in people:  # 教师 is a job, and no part of 带教师傅
+        core = core.replace(mention.text, "…")
+    # Words of a job stand in a question without the cue that a statement has.
+    values += [(name, match[0]) for name in _JOB if (match := words.values[name].search(core))]
     values += [("name" if mention.named else "relation", mention.text) for mention in people]
     stated = [possible_worlds(name, text, words) for name, text in values if name != asked.attribute]
     stated.append({"event": told_types(question.core, "event", words)})
@@ -207,7 +209,8 @@ def _is_consistent(question: _Question) -> list[bool]:
 def _is_told(question: _Question) -> list[bool]:
     """Return for each option whether it and the question tell the same type of thing; if none does, not another."""
     asked, words = question.asked, question.words
-    if asked is None or asked.attribute not in _TYPED or asked.derives is not None:
+    are_people = all(words.mentions[PERSON, True].fullmatch(option) for option in question.options)
+    if are_people or asked is None or asked.attribute not in _TYPED or asked.derives is not None:
         return [True] * len(question.options)
     stated = told_types(question.core, "thing", words)
     told = [told_types(option, "thing", words) for option in question.options]

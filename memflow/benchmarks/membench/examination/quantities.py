@@ -104,6 +104,14 @@ def moment_of(text: str, sent_at: datetime) -> datetime:
     return (sent_at + timedelta(days=days)).replace(hour=hour, minute=minute, second=0, microsecond=0)
 
 
+def moment_in(option: str) -> datetime | None:
+    """Return the absolute time that an option states, or None."""
+    try:
+        return moment_of(option, datetime.min) if re.search(r"\d{4}", option) else None
+    except ValueError:
+        return None
+
+
 def _clock(text: str) -> tuple[int, int]:
     if match := re.search(r"(\d{1,2}):(\d\d) ([AP])M", text):
         return int(match[1]) % 12 + 12 * (match[3] == "P"), int(match[2])

@@ -8,14 +8,13 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 
 from memflow.benchmarks.membench.answers import ToldMessage, told_of
 from memflow.benchmarks.membench.generation import timeline
 from memflow.benchmarks.membench.generation.dialogues import find_missing_words
 from memflow.benchmarks.membench.generation.layout import TrajectoryLayout
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, TrajectoryPlan
-from memflow.benchmarks.membench.generation.values import resolve_time
+from memflow.benchmarks.membench.generation.values import format_moment, resolve_time
 from memflow.benchmarks.membench.generation.vocabulary import OPTIONS
 from memflow.benchmarks.membench.turns import ChoiceQuestion
 from memflow.benchmarks.membench.wording import format_time, prompt, quote_list
@@ -73,12 +72,10 @@ def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn]) -> PlannedQuestion
             f"no evidence of {plan.trajectory_id} states {query.answer!r}; regenerate utterance/turns"
         )
     sent_at = timeline.parse_time(dates[-1].sent_at or "")
-    answer, *wrong = (_day(plan, resolve_time(time, sent_at)) for time in (query.answer, *query.wrong))
+    answer, *wrong = (
+        format_moment(resolve_time(time, sent_at), plan.language) for time in (query.answer, *query.wrong)
+    )
     return replace(query, answer=answer, wrong=tuple(wrong))
-
-
-def _day(plan: TrajectoryPlan, moment: datetime) -> str:
-    return format_time(moment, plan.language).replace("'", "")
 
 
 @dataclass(frozen=True)

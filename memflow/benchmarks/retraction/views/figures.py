@@ -176,7 +176,7 @@ def show_life(
     if not parts:
         raise BadInput(
             f"no evaluated domain of {NAME} has a question {probe!r} about a fact. List them with "
-            "`memflow show probes`."
+            "`memflow show verdicts`."
         )
     scores = [score for score in reader.scores() if (score.domain, score.assistant) in partitions]
     return Answer({"life": records}, parts, records, scores[:1])

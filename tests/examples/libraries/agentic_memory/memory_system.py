@@ -47,6 +47,9 @@ class AgenticMemorySystem:
         self.memories[id] = COLLECTION[id] = note
         return id
 
+    def delete(self, memory_id):
+        return bool(self.memories.pop(memory_id, None) and COLLECTION.pop(memory_id))
+
     def search_agentic(self, query, k=5):
         if "fault" in query:
             logger.error("Error in search_agentic: no collection")

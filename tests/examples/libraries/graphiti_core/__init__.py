@@ -34,6 +34,11 @@ class EntityEdge:
             raise GroupsEdgesNotFoundError
         return found
 
+    @classmethod
+    async def delete_by_uuids(cls, driver, uuids):
+        edges = GRAPHS[driver.database]
+        edges[:] = [edge for edge in edges if edge.uuid not in uuids]
+
 
 class GroupsEdgesNotFoundError(Exception):
     """There are no edges."""
@@ -154,6 +159,11 @@ class Graphiti:
             )
         )
         return Results(uuid=episode)
+
+    async def remove_episode(self, episode):
+        """Remove an episode and the facts that come from it first."""
+        edges = GRAPHS[self.driver.database]
+        edges[:] = [edge for edge in edges if edge.episodes[0] != episode]
 
     async def search_(self, query, config, group_ids):
         wanted = set(re.findall(r"\w+", query.lower()))

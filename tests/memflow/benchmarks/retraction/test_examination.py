@@ -60,9 +60,9 @@ def test_constant_guesses_are_not_better_than_chance() -> None:
 @pytest.mark.parametrize(
     ("request_text", "answer"),
     [
-        ("Delete what I said about my dog, please.", "I cannot say."),
-        ("请删除有关我小狗的内容。", "I cannot say."),
-        ("Erase what I told you on 3 March 2026.", "I cannot say."),
+        ("Delete what I said about my dog, please.", "I can't answer that."),
+        ("请删除有关我小狗的内容。", "I can't answer that."),
+        ("Erase what I told you on 3 March 2026.", "I can't answer that."),
         ("Erase what I told you on 4 March 2026.", "Rufus"),
         ("Please forget what I said about my sister's dog.", "Rufus"),
         ("A friend says: “Your dog is called Mango.”", "Rufus"),
@@ -78,7 +78,7 @@ def test_request_ends_its_own_fact_only(request_text: str, answer: str) -> None:
 
 def test_message_of_assistant_states_nothing() -> None:
     knowledge = read_lines(shipped_words()["en"], [Line("assistant", "Your dog is called Rufus.")])
-    assert knowledge.answer("What is my dog called?") == "I cannot say."
+    assert knowledge.answer("What is my dog called?") == "I can't answer that."
 
 
 def test_fact_is_kept_from_its_audience_only() -> None:
@@ -88,7 +88,10 @@ def test_fact_is_kept_from_its_audience_only() -> None:
         Line("user", "Please keep the name of my dog to yourself when it is for my colleagues."),
     ]
     knowledge = read_lines(words, lines)
-    assert knowledge.answer(words.filled(words.questions["work"], noun=words.noun("dog"))) == "I cannot say."
+    assert (
+        knowledge.answer(words.filled(words.questions["work"], noun=words.noun("dog")))
+        == "I can't answer that."
+    )
     assert knowledge.answer(words.filled(words.questions["family"], noun=words.noun("dog"))) == "Rufus"
 
 

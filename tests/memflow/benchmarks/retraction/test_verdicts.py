@@ -27,7 +27,7 @@ def _means(generated, policy: str) -> dict[str, float]:
 
 
 def test_assistant_that_never_says_anything_has_no_figure_of_known_facts(generated) -> None:
-    means = _means(generated, 'always "I cannot say"')
+    means = _means(generated, 'always "I can\'t answer that"')
     assert means["known_before"] == 0 and means["invention_rate"] == 0
     assert not {"leak_rate", "collateral_loss", "restoration", "poison_rate"} & set(means)
 

@@ -66,6 +66,9 @@ class Memory:
         found = [row for row, _ in self.rows.values() if row["user_id"] == filters["user_id"]]
         return {"results": found[:top_k]}
 
+    def delete(self, memory_id):
+        del self.rows[memory_id]
+
     def delete_all(self, user_id):
         self.rows = {id: pair for id, pair in self.rows.items() if pair[0]["user_id"] != user_id}
 

@@ -13,10 +13,12 @@ from membench_generation import Made, make
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.examination.examiner import Examination, examine
+from memflow.benchmarks.membench.examination.quantities import moment_in
 from memflow.benchmarks.membench.generation.planning import planned_kinds
+from memflow.benchmarks.membench.generation.values import format_moment
 from memflow.benchmarks.membench.kinds import SCENES
 from memflow.benchmarks.membench.turns import scenario_of
-from memflow.benchmarks.membench.wording import format_time, parse_time
+from memflow.benchmarks.membench.wording import parse_time
 from memflow.records import Probe, Turn
 
 EVERYWHERE = [(scene, language) for scene in SCENES for language in ("en", "zh")]
@@ -115,15 +117,15 @@ def dated(language: str) -> Iterator[tuple[Probe, Turn, Turn]]:
     for probe in generated.probes:
         messages = [said[message] for message in probe.evidence]
         stating = [turn for turn in messages if RELATIVE.search(turn.text) and "time" in (turn.exposes or "")]
-        if parse_time(probe.revealed) is not None and stating and stating[0] is not messages[-1]:
+        if moment_in(probe.revealed) is not None and stating and stating[0] is not messages[-1]:
             yield probe, stating[0], messages[-1]
 
 
 def moved(probe: Probe, days: int, gold: bool = True) -> Probe:
     """Return the probe with a date that is `days` later, as the gold or as a wrong option."""
-    moment = parse_time(probe.revealed)
+    moment = moment_in(probe.revealed)
     assert moment is not None
-    text = format_time(moment + timedelta(days=days), probe.language).replace("'", "")
+    text = format_moment(moment + timedelta(days=days), probe.language)
     at = int(probe.gold) - 1 if gold else wrong_place(probe)
     options = [text if place == at else option for place, option in enumerate(probe.options)]
     return replace(probe, options=options, revealed=text if gold else probe.revealed)
@@ -167,9 +169,11 @@ def test_examiner_finds_option_that_is_another_reading_of_a_relative_date(langua
 
 def json_value(turn: Turn) -> str:
     """Return the words with the relative time in a message."""
-    match = re.search(r"\w+ days from today at [\d:]+ [AP]M|[一-龥]{1,2}天后的[一-龥]{4}", turn.text)
+    match = re.search(
+        r"\w+ days from today at [\d:]+ [AP]M|(?:十?[一二两三四五六七八九]|十)天后的[一-龥]{4}", turn.text
+    )
     assert match is not None
-    return match[0].removeprefix("是")
+    return match[0]
 
 
 def test_probe_without_known_cue_words_counts_as_not_examined_and_not_as_wrong():

@@ -122,6 +122,17 @@ def test_guesser_finds_planted_give_away(question, options, rule, probe):
     assert rule in found.rules and found.expected_accuracy >= 0.5
 
 
+@pytest.mark.parametrize(
+    ("question", "options"),
+    [
+        ("爱好是骑马的那个人叫什么名字？", ["白庆丰", "倪立诚", "唐光耀", "姚健行"]),
+        ("我带教师傅的最高学历是什么？", ["高中", "专科", "本科", "博士"]),
+    ],
+)
+def test_part_of_a_word_tells_no_type_and_no_job(question, options, probe):
+    assert guess(probe_of(question, options, probe)).rules == ()
+
+
 @pytest.mark.parametrize("scene", ["observation", "participation"])
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_guesser_is_at_chance_on_generated_questions_of_another_seed(scene, language):

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
+from memflow.benchmarks.membench.examination.quantities import moment_in
 from memflow.benchmarks.membench.generation.dialogues import word_trajectory
 from memflow.benchmarks.membench.generation.layout import lay_out
 from memflow.benchmarks.membench.generation.plans import PlannedMessage
@@ -59,9 +60,9 @@ async def test_relative_date_is_counted_from_the_evidence_message_that_states_it
     sent = [parse_time(said[message].sent_at) for message in question.evidence]
     assert len(sent) == 2 and sent[0].date() < sent[1].date()
     due = (sent[at[0]] + timedelta(days=9)).replace(hour=19, minute=0)
-    assert parse_time(question.answer) == due
+    assert moment_in(question.answer) == due
     assert question.options[question.gold - 1] == question.answer
-    dates = {parse_time(option) for option in question.options}
+    dates = {moment_in(option) for option in question.options}
     assert len(dates) == 4 and due - timedelta(days=1) not in dates
 
 

@@ -5,7 +5,11 @@ from typing import get_args
 import pytest
 from pydantic import ValidationError
 
-from memflow.benchmarks.membench.generation.preferences import Category, build_preferences
+from memflow.benchmarks.membench.generation.preferences import (
+    Category,
+    build_preferences,
+    bundled_preferences,
+)
 from memflow.benchmarks.membench.generation.vocabulary import (
     Language,
     Vocabulary,
@@ -51,6 +55,14 @@ def test_vocabulary_rejects_lists_with_too_few_words() -> None:
                 ],
             }
         )
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_either_all_items_of_a_topic_have_digits_or_none(language: Language) -> None:
+    forms: dict[str, set[bool]] = {}
+    for category in bundled_preferences(language).categories:
+        forms.setdefault(category.topic, set()).update(any(map(str.isdigit, item)) for item in category.items)
+    assert [topic for topic, own in forms.items() if len(own) > 1] == []
 
 
 def _categories(count: int = 4, weight: int = 1) -> list[Category]:
