@@ -71,10 +71,8 @@ class HttpTransport(Transport):
             raise InvalidAnswer(f"answered n = {answer['n']!r} instead of {number}: {shown(received)}")
         return answer
 
-    async def _send(
-        self, content: bytes | None, path: str = "", method: str = ""
-    ) -> tuple[int, bytes, Mapping[str, str]]:
-        """Post a content, get a path without one, or use a method. Return status, content and headers of the response.
+    async def _send(self, content: bytes | None, path: str = "") -> tuple[int, bytes, Mapping[str, str]]:
+        """Post a content, or get a path without one. Return the status, content and headers of the response.
 
         Redirects are not followed, so that no key reaches another host. Raises ServerStopped, and InvalidAnswer for a
         response above LONGEST_LINE bytes.
@@ -83,7 +81,7 @@ class HttpTransport(Transport):
 
         if self._session is None:
             raise ServerStopped("has no open connection")
-        method = method or ("GET" if content is None else "POST")
+        method = "GET" if content is None else "POST"
         try:
             async with self._session.request(
                 method, self.url + path, data=content, allow_redirects=False
