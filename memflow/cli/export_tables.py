@@ -106,14 +106,15 @@ def exported_text(
             raise BadInput(
                 "a paper's table is exported whole: `memflow export latex paper PAPER:TABLE`. See `memflow papers`."
             )
-        rows, parts = exported_paper(settings, lake, names[0], model, limit)
+        exported: Exported = exported_paper(settings, lake, names[0], model, limit)
     elif model or limit:
         raise BadInput(
             f"--model and --limit select the values of a paper's table, not of {subject}. Remove them."
         )
     else:
         read = _leaderboard if subject is Subject.leaderboard else _comparisons
-        rows, parts = read(settings, lake, names, domain, assistant, metric)
+        exported = read(settings, lake, names, domain, assistant, metric)
+    rows, parts = exported
     return document(form, rows, parts, rows)
 
 
