@@ -13,7 +13,6 @@ from rich.console import RenderableType
 from memflow.cli.output import FittedTable, Format, FormatOption, Text, answer, duration, note, table
 from memflow.cli.selection import Selection, with_selection
 from memflow.operations.required_checks import memory_server_notes, planned_checks
-from memflow.pipeline import partition_key
 from memflow.records import TABLES
 
 if TYPE_CHECKING:
@@ -140,6 +139,8 @@ def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[
 
 def _equal(steps: Iterable["StepForecast"], assistants: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the partitions without new requests, each with those whose requests are equal to its own."""
+    from memflow.pipeline import partition_key
+
     equal: dict[str, dict[str, None]] = {
         partition_key(row["domain"], row["assistant"]): {} for row in assistants if not row["calls"]
     }
