@@ -4,7 +4,7 @@ The verdicts of the judges are those of a run of memflow. Recorded labels of jud
 variant `recorded`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,9 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.views import ImportedResults
 from memflow.chat.ledger import RequestContext
 from memflow.chat.replacements import replacements
+from memflow.chat.requests import Chat
 from memflow.errors import BadInput
+from memflow.metrics.backends import EMBEDDER
 from memflow.records import Probe, Reply, Verdict
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.metric_backends.backends import build_metric_backends
@@ -61,15 +63,22 @@ def judge_replies(
     probes: Sequence[Probe],
     replies: Sequence[Reply],
     run: str,
+    recorded: Mapping[str, Chat] | None = None,
 ) -> list[Verdict]:
-    """Return the verdicts on replies by the judges of the settings. The requests are recorded under `run`."""
+    """Return the verdicts on replies by the judges of the settings, or by `recorded` ones, with the embedder of a run.
+
+    The requests are recorded under `run`.
+    """
     benchmark = registry.benchmark(domain.benchmark)
     models = Models(settings, SqlLedger(settings.ledger_url))
 
     async def judge(chats: Any) -> list[Verdict]:
         chats.decoding = domain.decoding
-        judges = await chats.judges(domain.name)
-        backends = build_metric_backends(settings, benchmark.metric_backends(domain), judges)
+        judges = await chats.judges(domain.name) if recorded is None else recorded
+        used = benchmark.metric_backends(domain)
+        backends = build_metric_backends(settings, used, judges)
+        if EMBEDDER in used:
+            backends = replace(backends, embedder=await chats.embedder())
         return await benchmark.verdicts(domain, probes, replies, backends)
 
     account = RequestContext(run=run, stage="score", domain=domain.name, assistant=assistant)

@@ -12,7 +12,13 @@ from typing import Any
 from memflow.memories.server.protocol import ExportAnswer, Hello, ReadAnswer, WriteAnswer
 
 SERVERS = Path(__file__).parents[1] / "examples" / "memory_servers"
-ANSWERS = {"hello": Hello, "write": WriteAnswer, "read": ReadAnswer, "export": ExportAnswer}
+ANSWERS = {
+    "hello": Hello,
+    "write": WriteAnswer,
+    "forget": WriteAnswer,
+    "read": ReadAnswer,
+    "export": ExportAnswer,
+}
 
 Answer = dict[str, Any]
 

@@ -308,33 +308,53 @@ class Results(Generic[Frame]):
 
     def export(
         self,
-        form: Literal["eee", "inspect"],
-        folder: AnyPath,
+        form: Literal["eee", "inspect", "csv", "markdown", "latex"],
+        path: AnyPath,
         domain: Names = None,
         assistant: Names = None,
         *,
         model_id: str | None = None,
         organization: str = "unknown",
+        subject: Literal["leaderboard", "comparisons", "paper"] = "leaderboard",
+        names: Names = None,
+        metric: Names = None,
+        model: str | None = None,
+        limit: int = 0,
     ) -> list[Path]:
-        """Write results for other tools, as `memflow export eee` and `inspect` do, and return the paths of the files.
+        """Write results for other tools and documents, as `memflow export` does, and return the paths of the files.
 
         Args:
-            form: `eee` for records of Every Eval Ever, `inspect` for logs of Inspect.
-            folder: The folder to write into.
+            form: `eee` for records of Every Eval Ever, `inspect` for logs of Inspect; a table as `csv`, `markdown` or
+                `latex`.
+            path: The folder to write into; of a table, its file, which is replaced.
             domain: Only these domains.
             assistant: Only these assistants, by their names.
             model_id: The chat model's public name, DEVELOPER/MODEL, if its settings lack it.
             organization: Who evaluated, for Every Eval Ever.
+            subject: What the table contains.
+            names: Of comparisons, what is compared; of a paper, its table, PAPER:TABLE.
+            metric: Of a table, only these metrics.
+            model: Of a paper's table, the model of rows for which it compares none.
+            limit: Of a paper's table, the size of the samples.
 
         Raises:
-            BadInput: If the package of the format is missing, or no score is selected.
+            BadInput: If the package of the format is missing, an argument does not fit, or nothing is selected.
         """
         from memflow.operations.exported_results import exported_results
         from memflow.operations.result_files import write_results
 
-        names = (_listed(domain) or self.domains, _listed(assistant) or self.assistants)
-        results = exported_results(self.settings, self._lake, *names, model_id)
-        return write_results(form, results, Path(folder), organization)
+        chosen = (_listed(domain) or self.domains, _listed(assistant) or self.assistants)
+        if form in ("csv", "markdown", "latex"):
+            from memflow.cli.export_tables import Subject, exported_text
+            from memflow.cli.output import Format, write
+
+            of_paper = subject == "paper" and not (domain or assistant)
+            selected = ((None, None) if of_paper else chosen) + (_listed(metric), model, limit)
+            place = (Format(form), self.settings, self._lake, Subject(subject), _listed(names))
+            write(Path(path), exported_text(*place, *selected), force=True)
+            return [Path(path)]
+        results = exported_results(self.settings, self._lake, *chosen, model_id)
+        return write_results(form, results, Path(path), organization)
 
     def sql(self, statement: str) -> Frame:
         """Return the rows of a SELECT over the tables of the home, which are named stage.name (`memflow sql`)."""

@@ -20,9 +20,10 @@ from memflow.cli.papers import PaperLimitOption, PaperModelOption, exported_pape
 from memflow.cli.summary import leaderboard_parts
 from memflow.errors import BadInput
 from memflow.labels import sample_label, score_qualifiers
-from memflow.operations.front import Front
 from memflow.operations.stored_scores import stored_scores
 from memflow.records import Comparison
+from memflow.resources.lake.lake import Lake
+from memflow.resources.settings.settings import Settings
 from memflow.scoring.published_health import ALARMS
 
 Names = Sequence[str] | None
@@ -64,16 +65,10 @@ def _command(form: Format) -> Callable[..., None]:
         ] = None,
         force: OverwriteOption = False,
     ) -> None:
-        if subject is Subject.paper:
-            rows, parts = _paper(ctx, names, any((domain, assistant, metric)), model, limit)
-        elif model or limit:
-            raise BadInput(
-                f"--model and --limit select the values of a paper's table, not of {subject}. Remove them."
-            )
-        else:
-            read = _leaderboard if subject is Subject.leaderboard else _comparisons
-            rows, parts = read(front_of(ctx), names, domain, assistant, metric)
-        text = document(form, rows, parts, rows)
+        front = front_of(ctx)
+        text = exported_text(
+            form, front.load(), front.lake(), subject, names, domain, assistant, metric, model, limit
+        )
         if output is None:
             typer.echo(text, nl=False)
         else:
@@ -90,36 +85,63 @@ def _command(form: Format) -> Callable[..., None]:
 csv, markdown, latex = map(_command, (Format.csv, Format.markdown, Format.latex))
 
 
-def _paper(ctx: typer.Context, names: Names, is_filtered: bool, model: str | None, limit: int) -> Exported:
-    if is_filtered or names is None or len(names) != 1:
+def exported_text(
+    form: Format,
+    settings: Settings,
+    lake: Lake,
+    subject: Subject,
+    names: Names = None,
+    domain: Names = None,
+    assistant: Names = None,
+    metric: Names = None,
+    model: str | None = None,
+    limit: int = 0,
+) -> str:
+    """Return the leaderboard, comparisons or a paper's table of a home in a format. The arguments are the command's.
+
+    Raises BadInput for unknown names, and for arguments that do not belong to the subject.
+    """
+    if subject is Subject.paper:
+        if domain or assistant or metric or names is None or len(names) != 1:
+            raise BadInput(
+                "a paper's table is exported whole: `memflow export latex paper PAPER:TABLE`. See `memflow papers`."
+            )
+        exported: Exported = exported_paper(settings, lake, names[0], model, limit)
+    elif model or limit:
         raise BadInput(
-            "a paper's table is exported whole: `memflow export latex paper PAPER:TABLE`. See `memflow papers`."
+            f"--model and --limit select the values of a paper's table, not of {subject}. Remove them."
         )
-    return exported_paper(ctx, names[0], model, limit)
+    else:
+        read = _leaderboard if subject is Subject.leaderboard else _comparisons
+        exported = read(settings, lake, names, domain, assistant, metric)
+    rows, parts = exported
+    return document(form, rows, parts, rows)
 
 
-def _leaderboard(front: Front, names: Names, domain: Names, assistant: Names, metric: Names) -> Exported:
+def _leaderboard(
+    settings: Settings, lake: Lake, names: Names, domain: Names, assistant: Names, metric: Names
+) -> Exported:
     """Return all scores as rows, and the primary metrics, or those of `metric`, as tables."""
     if names:
         raise BadInput(
             f"the leaderboard has no operands, but the command has {' '.join(names)}. Remove them."
         )
-    settings, lake = front.load(), front.lake()
     shown = stored_scores(settings, lake, domain, assistant, metric)
     every = stored_scores(settings, lake, domain, assistant, metric, slices=True, variants=True)
     rows = [{**asdict(score), "labels": "; ".join(score_qualifiers(score))} for score in every]
-    parts = leaderboard_parts(settings, shown, _stored(front), is_chosen=bool(metric))
+    parts = leaderboard_parts(settings, shown, _stored(lake), is_chosen=bool(metric))
     return rows, [*parts, note(f"In brackets: 95 % intervals. {BOLD}")]
 
 
-def _comparisons(front: Front, names: Names, domain: Names, assistant: Names, metric: Names) -> Exported:
+def _comparisons(
+    settings: Settings, lake: Lake, names: Names, domain: Names, assistant: Names, metric: Names
+) -> Exported:
     """Return the paired differences of operands, as `memflow compare` has them, or of every two assistants."""
     from memflow.operations.comparison import compare_domain
     from memflow.operations.operands import parse_operands, read_operands
 
-    settings, lake = front.load(), front.lake()
     stored_scores(settings, lake, domain, assistant, metric)  # raises BadInput for unknown names
-    compared = _stored(front)
+    compared = _stored(lake)
     if names:
         stored = read_operands(lake, parse_operands(names), domain)
         compared = [row for of_domain in stored for row in compare_domain(settings, lake, of_domain).rows]
@@ -142,8 +164,7 @@ def _comparisons(front: Front, names: Names, domain: Names, assistant: Names, me
     return [{**asdict(row), "labels": "; ".join(_pair_labels(row))} for row in chosen], parts
 
 
-def _stored(front: Front) -> list[Comparison]:
-    lake = front.lake()
+def _stored(lake: Lake) -> list[Comparison]:
     return lake.read_all("score.comparisons", lake.partitions("score.comparisons"))
 
 

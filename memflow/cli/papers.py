@@ -11,8 +11,9 @@ from memflow.cli.options import argument, option
 from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table, table_of
 
 if TYPE_CHECKING:
-    from memflow.operations.front import Front
     from memflow.papers.cells import MeasuredCell, MeasuredTable
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
 
 NOT_RUN = "-"
 MOST_DATA = 4
@@ -96,7 +97,7 @@ def paper(
 
     measured = stored_table(reader_of(ctx), reference, model=model or "", limit=limit)
     missing = missing_data(front_of(ctx).load(), measured.table)
-    deviations = _deviations(front_of(ctx), measured)
+    deviations = _deviations(front_of(ctx).load(), front_of(ctx).lake(), measured)
     answer(
         form,
         {
@@ -115,15 +116,15 @@ def paper(
 
 
 def exported_paper(
-    ctx: typer.Context, reference: str, model: str | None = None, limit: int = 0
+    settings: "Settings", lake: "Lake", reference: str, model: str | None = None, limit: int = 0
 ) -> tuple[list[dict[str, Any]], list[RenderableType]]:
     """Return the cells of a table as records, and the table with intervals and notes, as `memflow export` writes it."""
-    from memflow.cli.views import reader_of
     from memflow.operations.papers import missing_data, stored_table
+    from memflow.resources.lake_reader import LakeReader
 
-    measured = stored_table(reader_of(ctx), reference, model=model or "", limit=limit)
-    missing = missing_data(front_of(ctx).load(), measured.table)
-    parts = paper_parts(measured, _deviations(front_of(ctx), measured), missing, intervals=True)
+    measured = stored_table(LakeReader(settings, lake), reference, model=model or "", limit=limit)
+    missing = missing_data(settings, measured.table)
+    parts = paper_parts(measured, _deviations(settings, lake, measured), missing, intervals=True)
     bold = note(
         "In brackets: 95 % intervals. Bold: a difference from the published value that is beyond them."
     )
@@ -235,11 +236,10 @@ def _notes(measured: "MeasuredTable", deviations: dict[str, list[str]]) -> Itera
         )
 
 
-def _deviations(front: "Front", measured: "MeasuredTable") -> dict[str, list[str]]:
+def _deviations(settings: "Settings", lake: "Lake", measured: "MeasuredTable") -> dict[str, list[str]]:
     """Return the topics of the protocol points that can change scores and differ in the table's runs, by domain."""
     from memflow.operations.deviations import deviations_of_domain
 
-    settings, lake = front.load(), front.lake()
     topics: dict[str, list[str]] = {}
     for domain in measured.domains:
         names = {cell.assistant for cell in measured.cells if cell.domain == domain}

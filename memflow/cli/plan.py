@@ -3,7 +3,7 @@
 forecast.py determines the steps of the run; this module computes prices and sums, and prints them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -62,6 +62,7 @@ def plan(
     stages = _totals(planned.steps, settings, ("stage", "role", "model"))
     of_assistants = [step for step in planned.steps if step.assistant]
     assistants = _totals(of_assistants, settings, ("domain", "assistant"))
+    equal = _equal(of_assistants, assistants)
     total = {name: known_sum(row[name] for row in stages) for name in (*NUMBERS, *COSTS)}
     seconds = _seconds(planned.steps, ("stage",))
     whole = known_sum(seconds.values())
@@ -81,6 +82,7 @@ def plan(
             "assistants": assistants,
             "steps": [asdict(step) for step in planned.steps],
             "total": {**total, "seconds": whole},
+            "equal": equal,
             "up_to_date": planned.up_to_date,
             "left_out": planned.left_out,
             "failing": planned.failing,
@@ -99,6 +101,10 @@ def plan(
             {**seconds, ("total",): whole},
         ),
         *by_assistant,
+        *(
+            note(f"{name} sends no new request: its requests are equal to those of {', '.join(others)}.")
+            for name, others in equal.items()
+        ),
         *(Text(f"\n{text}", "yellow") for text in _warnings(assistants, total["prompt_tokens"])),
         *_notes(planned, unpriced, assumptions),
     )
@@ -112,10 +118,13 @@ def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[
     from memflow.resources.ledger.usage import known_sum
 
     rows: dict[tuple[str, ...], dict[str, Any]] = {}
+    zeros = dict.fromkeys((*NUMBERS, *COSTS), 0)
+    for step in steps if "stage" not in by else ():  # an assistant without new requests has a row, too
+        names = tuple(getattr(step, name) for name in by)
+        rows.setdefault(names, {**dict(zip(by, names, strict=True)), **zeros})
     for step in sorted(steps, key=lambda step: STAGES.index(step.stage)) if "stage" in by else steps:
         for count in step.counts:
             names = tuple(getattr(count if hasattr(count, name) else step, name) for name in by)
-            zeros = dict.fromkeys((*NUMBERS, *COSTS), 0)
             row = rows.setdefault(names, {**dict(zip(by, names, strict=True)), **zeros})
             for name in NUMBERS:
                 row[name] += getattr(count, name)
@@ -126,6 +135,19 @@ def _totals(steps: Iterable["StepForecast"], settings: "Settings", by: Sequence[
                 row[name] = known_sum((row[name], cost))
             row["known_cost"] += prices.cost(count.prompt_tokens, count.completion_tokens) if prices else 0
     return list(rows.values())
+
+
+def _equal(steps: Iterable["StepForecast"], assistants: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the partitions without new requests, each with those whose requests are equal to its own."""
+    from memflow.pipeline import partition_key
+
+    equal: dict[str, dict[str, None]] = {
+        partition_key(row["domain"], row["assistant"]): {} for row in assistants if not row["calls"]
+    }
+    for step in steps:
+        if (name := partition_key(step.domain, step.assistant)) in equal:
+            equal[name] |= dict.fromkeys(step.equal_to)
+    return {name: [*others] for name, others in equal.items() if others}
 
 
 def _warnings(assistants: Sequence[dict[str, Any]], prompt_tokens: float | None) -> list[str]:

@@ -33,8 +33,9 @@ def verify(
 ) -> None:
     """Check the hashes of a bundle, compute its verdicts again, and report what differs.
 
-    No request is sent: judged metrics follow from the judges' replies in the file. With `--judge`, another judge is
-    asked. Gold that the file may not contain is taken from your data.
+    No judge is asked: judged metrics follow from the judges' replies in the file. With `--judge`, another judge is
+    asked. Metrics of meaning use the embedder of the settings. Gold that the file may not contain is taken from your
+    data.
 
     Exit code 0: every verdict was computed again with the same value. 3: not every one. 1: the file cannot be used.
     """

@@ -14,6 +14,7 @@ from memflow.errors import BadInput, MissingData
 from memflow.judges.recorded import RecordedJudge, request_key
 from memflow.judges.withheld import without_withheld
 from memflow.labels import meta_label
+from memflow.metrics.backends import EMBEDDER
 from memflow.operations.evaluated import evaluated_of
 from memflow.operations.operands import Stored, parse_operand, read_operands
 from memflow.records import Probe, Verdict
@@ -171,6 +172,7 @@ def metric_means(pairs: Sequence[VerdictPair], is_faulty: bool) -> list[dict[str
 
 def _verdicts(settings: "Settings", bundle: Bundle, probes: Sequence[Probe]) -> list[Verdict]:
     """Return the verdicts that follow from the answers and the judges' replies of a bundle."""
+    from memflow.resources.imported_judgments import judge_replies
     from memflow.resources.metric_backends.backends import build_metric_backends
 
     domain = bundle.manifest.domain
@@ -178,10 +180,13 @@ def _verdicts(settings: "Settings", bundle: Bundle, probes: Sequence[Probe]) -> 
     for row in bundle.judge_replies:
         replies[row.judge][row.request] = Completion(row.text, digest=row.request, end=row.end)
     judges: dict[str, Chat] = {name: RecordedJudge(recorded) for name, recorded in replies.items()}
+    judges = {**without_withheld(judges, bundle.manifest.calibrations)}
     benchmark = registry.benchmark(domain.benchmark)
-    backends = build_metric_backends(
-        settings, benchmark.metric_backends(domain), without_withheld(judges, bundle.manifest.calibrations)
-    )
+    used = benchmark.metric_backends(domain)
+    if EMBEDDER in used:  # its vectors are cached by the ledger
+        header = bundle.verdicts.header
+        return judge_replies(settings, domain, header.assistant, probes, bundle.replies, "verify", judges)
+    backends = build_metric_backends(settings, used, judges)
     return run_coroutine(benchmark.verdicts(domain, probes, bundle.replies, backends))
 
 

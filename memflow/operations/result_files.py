@@ -21,5 +21,5 @@ def write_results(
     if form == "inspect":
         return [write_inspect_log(row, folder) for row in results]
     if form != "eee":
-        raise BadInput(f"unknown format {form!r}. Use eee or inspect.")
+        raise BadInput(f"unknown format {form!r}. Use eee, inspect, csv, markdown or latex.")
     return [path for row in results for path in write_records(row, folder, organization, samples=samples)]

@@ -89,6 +89,8 @@ class StepForecast:
     assistant: str
     seconds: float | None
     counts: tuple[RequestCount, ...]
+    equal_to: tuple[str, ...] = ()
+    """Other partitions whose requests are equal to some of the step's. Such a request is counted once, for them."""
 
 
 class DryRun:
@@ -123,6 +125,8 @@ class DryRun:
             for name, profile in models.profiles.items()
         }
         self.completions: dict[str, Completion] = {}
+        self.senders: dict[str, str] = {}
+        """The partition for which each request is counted."""
         self._load = load
         self._tables: dict[tuple[str, str], list[Any]] = {}
 
@@ -153,7 +157,8 @@ class DryRun:
 
     def _run(self, step: Step, domain: Domain, assistant: str) -> None:
         repeat = request_repeat(assistant, step.stage)
-        models = _CountingModels(self, domain.decoding, step.stage, repeat)
+        partition = partition_key(domain.name, assistant)
+        models = _CountingModels(self, domain.decoding, step.stage, repeat, partition)
         benchmark = registry.benchmark(domain.benchmark)
         memory = find(memory_name(assistant), self.own) if assistant else None
         context = StepContext(
@@ -169,11 +174,14 @@ class DryRun:
         )
         tables, seconds = run_simulated(step.run(context))
         for table, rows in tables.items():
-            self.add(table, partition_key(domain.name, assistant), rows)
+            self.add(table, partition, rows)
+        equal = tuple(name for name in models.equal_to if name != partition)
         counts = tuple(count for count in models.counts.values() if count.calls)
         known = all(self.seconds(count.model) is not None for count in counts)
         self.forecasts.append(
-            StepForecast(step.name, step.stage, domain.name, assistant, seconds if known else None, counts)
+            StepForecast(
+                step.name, step.stage, domain.name, assistant, seconds if known else None, counts, equal
+            )
         )
 
     def seconds(self, model: str) -> float | None:
@@ -190,8 +198,11 @@ class _CountingModels:
         decoding: Mapping[str, RoleDecoding] = MappingProxyType({}),
         stage: str = "",
         repeat: int = 1,
+        partition: str = "",
     ) -> None:
         self.dry_run = dry_run
+        self.partition = partition
+        self.equal_to: dict[str, None] = {}
         self.repeat = repeat
         self.stage = stage
         self.decoding = decoding
@@ -275,7 +286,9 @@ class _CountingChat:
         dry_run = self.models.dry_run
         completions = dry_run.completions
         key = request.digest(self.fingerprint)
+        sender = dry_run.senders.setdefault(key, self.models.partition)
         if key in completions:
+            self.models.equal_to[sender] = None
             return completions[key]
         completion = replace(await self.inner.complete(request), digest=key)
         role, model = self.count.role, self.count.model

@@ -122,7 +122,8 @@ def _arguments(schema: Mapping[str, Any], root: Mapping[str, Any], optional: str
     required = schema.get("required", ())
     for name, part in schema.get("properties", {}).items():
         kind = _kind(name)
-        if optional == "id" and name in required and _split(name)[-1] in _WORDS["arguments"]["id"]:
+        is_id = not kind and name in required and _split(name)[-1] in _WORDS["arguments"]["id"]
+        if optional == "id" and is_id:
             kind = "id"  # as in memory_id, or entityNames
         value = None
         if name in required or kind in (optional, "limit", "scope"):

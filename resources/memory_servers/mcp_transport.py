@@ -28,6 +28,8 @@ from memflow.words import search_words
 
 MCP_VERSION = "2025-06-18"
 CAN = {"models": "own", "spaces": 16}
+_SESSION, ENDING_S = "Mcp-Session-Id", 2.0
+"""The header of a session, and the seconds that its end may take."""
 MOST_DELETED = 100
 """Items that are read to delete those with a text."""
 WORDS, MOST_WORDS = "words", 16
@@ -106,24 +108,36 @@ class _HttpChannel(_Channel, HttpTransport):
     async def notify(self, content: bytes) -> None:
         await self._send(content)
 
+    async def stop(self) -> None:
+        """End the session, if the server answers, and close the connections."""
+        from aiohttp import ClientError  # noqa: PLC0415  (takes 0.1 s)
+
+        if self._session is not None and _SESSION in self._session.headers:
+            with suppress(ClientError, OSError, TimeoutError):
+                await asyncio.wait_for(self._session.delete(self.url), ENDING_S)
+        await super().stop()
+
     async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
-        assert self._session is not None, "the channel was started"
-        self._session.headers["Accept"] = "application/json, text/event-stream"
+        client = self._session
+        if client is None:
+            raise ServerStopped("has no open connection")
+        client.headers["Accept"] = "application/json, text/event-stream"
         status, received, headers = await self._send(content)
         if status != 200:
             failure = (
                 ServerStopped if status in (404, 502, 503, 504) else ServerFailed
             )  # 404: the session ended
             raise failure(f"returned HTTP status {status}: {shown(received)}")
-        self._session.headers["MCP-Protocol-Version"] = MCP_VERSION
-        if session := headers.get("Mcp-Session-Id"):
-            self._session.headers["Mcp-Session-Id"] = session
+        if session := headers.get(_SESSION):
+            client.headers[_SESSION] = session
         texts = [received]
         if headers.get("Content-Type", "").startswith("text/event-stream"):
             events = re.split(rb"\r?\n\r?\n", received)
             texts = [b"\n".join(re.findall(rb"^data: ?(.*?)\r?$", event, re.MULTILINE)) for event in events]
         for message in (decode(text) for text in texts if text.strip()):
             if message.get("id") == number and "method" not in message:
+                if version := (message.get("result") or {}).get("protocolVersion"):
+                    client.headers["MCP-Protocol-Version"] = version
                 return message
         raise InvalidAnswer(f"sent no answer to the request {number}: {shown(received)}")
 

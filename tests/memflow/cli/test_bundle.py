@@ -76,6 +76,16 @@ def test_another_home_verifies_a_bundle_without_a_request(
     assert not (empty.folder / "ledger.sqlite").exists()
 
 
+def test_leaks_by_meaning_are_computed_again_with_the_embedder_of_the_settings(
+    tmp_path: Path, empty: Home
+) -> None:
+    domain = "retraction_demo"
+    home = measure(tmp_path / "home", domain, [FULL])
+    code, result = verified(empty, export(home, domain))
+    assert (code, result["different"]) == (0, [])
+    assert "paraphrase" in {row["variant"] for row in result["metrics"]}
+
+
 def test_manifest_states_judge_versions_settings_and_label_but_no_path(judged: Home) -> None:
     written = judged("export", "bundle", JUDGED, FULL, "b.zip").stdout
     assert "Label: scripted, not a language model" in written and "With the texts of locomo_sample" in written

@@ -32,6 +32,14 @@ def test_plan_command_predicts_the_number_of_calls_of_the_run(empty, measured) -
     assert asked["calls"] <= planned["calls"] <= asked["calls"] + 2
 
 
+def test_assistant_with_the_requests_of_another_has_a_row_and_the_reason(empty) -> None:
+    same = [f"bm25_message_{k}" for k in (200, 300)]  # both read every message of the sample
+    forecast = plan(empty, "--memory", same[0], "--memory", same[1])
+    calls = {row["assistant"]: row["calls"] for row in forecast["assistants"]}
+    assert calls[same[0]] > 0 == calls[same[1]]
+    assert f"amemgym_demo~1/{same[0]}" in forecast["equal"][f"amemgym_demo~1/{same[1]}"]
+
+
 def test_plan_command_lists_stages_in_order_and_creates_no_home_folder(empty) -> None:
     told = plan(empty)
     missing = empty.error("plan", "--domain", "amemgym_base")

@@ -60,6 +60,15 @@ def tool(name: str, required: str = "", **properties: Any) -> dict[str, Any]:
 
 
 TEXT, COUNT = {"type": "string"}, {"type": "integer"}
+USER = {"memory_id": TEXT, "user_id": TEXT, "parent_id": TEXT}
+
+
+def test_delete_sends_the_user_beside_the_id() -> None:
+    delete = tool("delete_memory", "memory_id user_id", **USER)
+    found = find_delete([delete], None, ("user_id",), "x")
+    assert found == Tool("delete_memory", {"memory_id": "{id}", "user_id": "{space}"})
+
+
 TURNS = {"type": "array", "items": {"type": "object"}}
 ADD, SEARCH = tool("add_note", "text", text=TEXT), tool("find_notes", "query", query=TEXT)
 

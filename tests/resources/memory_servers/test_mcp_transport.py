@@ -69,12 +69,17 @@ async def address(folder: Path, *, as_events: bool = False) -> AsyncIterator[tup
     add = {**mcp_server.ADD, "required": ["text"]}
 
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
-        seen.append(request.headers.copy())
+        seen.append({"method": request.method, **request.headers})
+        if request.method == "DELETE":
+            return web.Response()
         message = await request.json()
         session = request.headers.get("Mcp-Session-Id") or f"s{len(seen)}"
         match message["method"]:
             case "initialize":
-                result: Any = {"serverInfo": {"name": "notes", "version": "2"}}
+                result: Any = {
+                    "protocolVersion": "2025-03-26",
+                    "serverInfo": {"name": "notes", "version": "2"},
+                }
             case "tools/list":
                 schemas = {"add_note": add, "find_notes": mcp_server.FIND}
                 result = {
@@ -115,7 +120,13 @@ async def test_address_has_a_session_per_space(
         assert item.text == "user: apple" and await found(server, "b", "apple") == []
         with pytest.raises(ServerFailed, match="returned HTTP status 404: 'no such session'"):
             await server.write("a", 2, [sent(2, "gone")])
+        await server.transport.kill()
+        assert len(await found(server, "b", "pear")) == 1
         await server.stop()
+    sessions = {headers["Mcp-Session-Id"] for headers in seen if "Mcp-Session-Id" in headers}
+    ended = {headers["Mcp-Session-Id"] for headers in seen if headers["method"] == "DELETE"}
+    assert sessions == ended and len(ended) > 3
+    assert {headers.get("MCP-Protocol-Version") for headers in seen} == {None, "2025-03-26"}
     assert {headers["Authorization"] for headers in seen} == {"Bearer a secret"}
     assert all("text/event-stream" in headers["Accept"] for headers in seen)
 

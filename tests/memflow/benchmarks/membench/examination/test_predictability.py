@@ -7,7 +7,11 @@ import pytest
 from membench_generation import make
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.examination.predictability import SIGNIFICANCE, predictable_answers
+from memflow.benchmarks.membench.examination.predictability import (
+    SIGNIFICANCE,
+    predictable_answers,
+    predictable_options,
+)
 from memflow.benchmarks.membench.generation.emotion_plans import emotion_templates
 
 LANGUAGES = ("en", "zh")
@@ -37,3 +41,11 @@ def test_predictability_test_detects_moods_that_depend_on_the_event(language):
         planted.append(replace(probe, question=question, options=[probe.revealed, *others]))
     share, probability = predictable_answers(planted)
     assert share > 0.8 and probability < SIGNIFICANCE
+
+
+def test_probability_is_that_of_the_binomial_distribution_for_any_number_of_questions():
+    probe = replace(questions("en", 1)[0], options=["yes", "no"], gold="1", revealed="yes")
+    other = replace(probe, options=["no", "yes"], gold="2")
+    share, probability = predictable_options([probe, other] * 2)
+    assert (share, probability) == (1.0, pytest.approx(0.5**4))
+    assert predictable_options([probe, other] * 2000) == (1.0, pytest.approx(0.0))
