@@ -164,6 +164,11 @@ def _keys(sentence: str) -> tuple[Key, ...]:
     return tuple((owner, name) for name, cue in cues().facts.items() if cue.search(sentence))
 
 
+def read_requests(text: str) -> set[tuple[str, tuple[Key, ...]]]:
+    """Return what a message asks for: to forget or to restrict, and which facts."""
+    return {(act, _keys(sentence)) for act, sentence in _acts(text) if act != "state"}
+
+
 def _audiences(text: str) -> list[str]:
     return [name for name, cue in cues().audiences.items() if cue.search(text)]
 

@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from memflow.benchmarks.retraction.examination import Knowledge, turn_line
+from memflow.benchmarks.retraction.examination import Knowledge, cues, read_requests, turn_line
 from memflow.benchmarks.retraction.load import Words
 from memflow.benchmarks.retraction.question import PACKAGE
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt, load_in_language
 from memflow.chat.requests import Chat
 from memflow.records import Turn
+
+LONGEST = 2
+"""How much longer than its message a wording may be: what is longer adds something."""
 
 
 def reword_prompt(language: str) -> Prompt:
@@ -39,8 +42,15 @@ async def reword_user(turns: Sequence[Turn], words: Words, simulator: Chat) -> l
 
 
 def _find_difference(turn: Turn, before: Knowledge, after: Knowledge, text: str) -> str | None:
-    same = _after(before, replace(turn, text=text)) == after
-    return None if same else "it does not state, take back or restrict the same facts with the same values"
+    """Return why a wording is not the same message, or None. Cue words alone read `do not forget` as a request."""
+    if _after(before, replace(turn, text=text)) != after or read_requests(text) != read_requests(turn.text):
+        return "it does not state, take back or restrict the same facts with the same values"
+    quoted, negation = cues().marks["quoted"], cues().marks["negation"]
+    if quoted.findall(text) != quoted.findall(turn.text):
+        return "it does not quote the same sentences in the marks “ ”"
+    if len(negation.findall(text)) > len(negation.findall(turn.text)):
+        return "it has more negations, such as `not`"
+    return f"it has more than {LONGEST} times the length" if len(text) > LONGEST * len(turn.text) else None
 
 
 def _after(knowledge: Knowledge, turn: Turn) -> Knowledge:

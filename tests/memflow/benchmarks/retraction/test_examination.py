@@ -107,3 +107,26 @@ async def test_user_is_quarantined_if_new_words_change_a_fact() -> None:
     ]
     lost = await reworded("I would rather talk of something else.")
     assert all("could not be reworded" in turn.reason for turn in lost)
+
+
+@pytest.mark.parametrize(
+    ("message", "wording", "reason"),
+    [
+        ("Please forget what I said about my car.", "Please do not forget my car.", "more negations"),
+        ("My flat is in Porto.", "My flat is no longer in Porto.", "more negations"),
+        (
+            "A friend says: “Your dog is called Mango.”",
+            "Your dog, says a friend, is called.",
+            "quote the same",
+        ),
+        ("Just to be sure, forget my car.", "I want to be sure about it.", "take back or restrict"),
+        ("I finally cleaned the windows.", "I finally cleaned them. " * 4, "times the length"),
+    ],
+)
+async def test_wording_of_another_content_is_rejected(message: str, wording: str, reason: str) -> None:
+    [turn] = [
+        turn for turn in generate(languages=("en",), users=1).turns if turn.event == 0 and turn.role == "user"
+    ]
+    chat = ScriptedChat({"retraction/reword": lambda request: wording})
+    [reworded] = await reword_user([replace(turn, text=message)], shipped_words()["en"], chat)
+    assert reason in (reworded.reason or "")
