@@ -31,12 +31,6 @@ def problems(table: TableOfPaper) -> Iterator[str]:
             yield f"{table.reference}, {kind} {label!r}: paper.csv has none of its values. Fix `published`."
 
 
-def unnamed_values(benchmark: str, tables: list[TableOfPaper]) -> list[str]:
-    """Return the published values of a paper that no cell of its tables shows, as text."""
-    shown = {cell.published for table in tables for row in table.cells for cell in row}
-    return [str(value) for value in published_values(benchmark) if value not in shown]
-
-
 def _faults(fields: CellFields) -> Iterator[str]:
     needed = ("domain", "value") if fields.view else ("domain", "assistant", "metric")
     if lacking := [name for name in needed if getattr(fields, name) is None]:
