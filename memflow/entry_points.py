@@ -27,13 +27,13 @@ def installed(group: str) -> tuple[EntryPoint, ...]:
     """
     require_own_package(PACKAGE)
     points = {(point.name, point.value, distribution(point)): point for point in entry_points(group=group)}
-    if not any(is_ours(point) for point in points.values()):
+    if not any(package == OURS for _, _, package in points):
         raise BadSettings(
             f"memflow's own entry points of {group} are not registered: the installed metadata of {OURS} is missing, "
             f"older than the code, or that of another Python than {sys.executable}. Reinstall it with this Python: "
             f"`pip install --force-reinstall {OURS}`, or `pip install -e .` in the repository."
         )
-    return tuple(sorted(points.values(), key=lambda point: (not is_ours(point), point.name)))
+    return tuple(points[key] for key in sorted(points, key=lambda key: (key[2] != OURS, key[0])))
 
 
 def require_own_package(package: Path) -> None:

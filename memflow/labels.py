@@ -60,10 +60,13 @@ def caveat_of(label: str, scripted: str) -> str:
     return JUDGED_CAVEAT if JUDGED in label else HASHED_CAVEAT
 
 
-def score_qualifiers(score: Score) -> list[str]:
-    """Return what qualifies a score: scripted or hashed, a sample, health, missing data, and why it has no value."""
+def score_qualifiers(score: Score, others: Iterable[Score] = ()) -> list[str]:
+    """Return what qualifies a score: scripted or hashed, a sample, health, missing data, and why it has no value.
+
+    `others` are scores of the same assistant, which show whether a scripted chat answered, or judged alone.
+    """
     stated = (
-        score_label([score]),
+        score_label([score, *others] if score.scripted else [score]),
         *sample_label(score.domain),
         score.health if score.health in ALARMS else None,
         score.incomplete and f"incomplete: {score.incomplete}",

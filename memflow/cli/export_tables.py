@@ -21,7 +21,7 @@ from memflow.cli.summary import leaderboard_parts
 from memflow.errors import BadInput
 from memflow.labels import sample_label, score_qualifiers
 from memflow.operations.stored_scores import stored_scores
-from memflow.records import Comparison
+from memflow.records import Comparison, Score
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.published_health import ALARMS
@@ -128,7 +128,16 @@ def _leaderboard(
         )
     shown = stored_scores(settings, lake, domain, assistant, metric)
     every = stored_scores(settings, lake, domain, assistant, metric, slices=True, variants=True)
-    rows = [{**asdict(score), "labels": "; ".join(score_qualifiers(score))} for score in every]
+    others: dict[tuple[str, str], list[Score]] = {}
+    for score in every:
+        others.setdefault((score.domain, score.assistant), []).append(score)
+    rows = [
+        {
+            **asdict(score),
+            "labels": "; ".join(score_qualifiers(score, others[score.domain, score.assistant])),
+        }
+        for score in every
+    ]
     parts = leaderboard_parts(settings, shown, _stored(lake), is_chosen=bool(metric))
     return rows, [*parts, note(f"In brackets: 95 % intervals. {BOLD}")]
 

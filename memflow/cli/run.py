@@ -103,7 +103,7 @@ def run(
         )
         raise typer.Exit(INTERRUPTED) from None
     summary = Summary.of(selection, outcome)
-    answer(format, summary.data(), *summary.shown())
+    answer(format, None if format is Format.table else summary.data(), *summary.shown())
     if outcome.failed:
         raise typer.Exit(1)
     if summary.faulty:

@@ -83,7 +83,7 @@ class Summary:
                 if row["domain"] in selection.domains and (row["quarantined"] or row["left_out"])
             ],
             unchecked(settings, selection.assistants),
-            stored_retrieval(settings, lake, outcome.retrieved) if outcome.retrieved else [],
+            stored_retrieval(settings, lake, outcome.retrieved, slices=False) if outcome.retrieved else [],
             [drift for drift in grouped(outcome.drift) if drift.domain in selection.domains],
         )
 

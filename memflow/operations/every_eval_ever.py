@@ -115,7 +115,10 @@ def _result(results: ExportedResults, score: Score, evaluation: str) -> dict[str
         "metric_config": config,
         "score_details": {
             "score": min(max(score.value or 0.0, low), high),  # a sum may be off by a rounding error
-            "details": {**details_of(score), "left_out": str(sum(row.value is None for row in verdicts))},
+            "details": {
+                **details_of(score, results.scores),
+                "left_out": str(sum(row.value is None for row in verdicts)),
+            },
             "uncertainty": uncertainty,
         },
         "generation_config": {"additional_details": dict(results.protocol)},

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput, BadSettings
-from memflow.labels import score_qualifiers
+from memflow.labels import JUDGED, score_label, score_qualifiers
 from memflow.operations.stored_scores import stored_scores
 from memflow.records import Probe, Reply, Score, Verdict
 from memflow.repeats import memory_name
@@ -138,9 +139,9 @@ def _results(
             "benchmark": of_domain.benchmark,
             "served_name": redacted(served) or UNKNOWN,
             "deployment_type": deployment,
-            "scripted": text(any(score.scripted for score in scores)),
+            "scripted": {LABEL: "yes", JUDGED: "judge"}.get(score_label(scores) or "", "no"),
             "labels": "; ".join(
-                dict.fromkeys(label for score in scores for label in score_qualifiers(score))
+                dict.fromkeys(label for score in scores for label in score_qualifiers(score, scores))
             ),
             "left_out_scores": str(sum(score.value is None for score in scores)),
             "left_out": ", ".join(score_name(score) for score in scores if score.value is None),
@@ -228,9 +229,9 @@ def score_name(row: Score | Verdict) -> str:
     return row.metric if row.variant == STANDARD else f"{row.metric} ({row.variant})"
 
 
-def details_of(score: Score) -> dict[str, str]:
-    """Return all columns of a score that have a value as texts, with its labels."""
-    columns = {**asdict(score), "labels": score_qualifiers(score)}
+def details_of(score: Score, others: Sequence[Score]) -> dict[str, str]:
+    """Return all columns of a score that have a value as texts, with its labels among `others` of its assistant."""
+    columns = {**asdict(score), "labels": score_qualifiers(score, others)}
     return {name: text(value) for name, value in columns.items() if value not in (None, "", [])}
 
 

@@ -45,7 +45,7 @@ def write_inspect_log(results: ExportedResults, folder: Path) -> Path:
             model=results.model,
             config=inspect.EvalConfig(),
             packages={"memflow-bench": version("memflow-bench")},
-            tags=["scripted"] * any(score.scripted for score in results.scores),
+            tags={"yes": ["scripted"], "judge": ["scripted judge"]}.get(results.details["scripted"], []),
             metadata={
                 **results.details,
                 "protocol": dict(results.protocol),
@@ -82,7 +82,7 @@ def _score(results: ExportedResults, score: Score) -> Any:
         metrics={
             key: EvalMetric(name=key, value=value) for key, value in values.items() if value is not None
         },
-        metadata=details_of(score),
+        metadata=details_of(score, results.scores),
     )
 
 

@@ -22,7 +22,7 @@ Key = tuple[str, str, str, str, str, str]
 """Domain and profile, memory, metric, variant and slice of scores."""
 WITHIN, BEYOND = "within", "beyond"
 ABSENT = "the run has no value of this slice, metric and variant; a sample may lack it"
-SCRIPTED = "of the scripted chat, so it is not compared"
+SCRIPTED = "answered, simulated or judged by the scripted chat, so it is not compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,9 @@ def measure(
 ) -> MeasuredTable:
     """Return a table with memflow's values from the scores of the leaderboard and the records of views.
 
-    `model` is that of rows for which the paper names none, by default the paper's model, if it has results. With
-    `limit`, samples of this size are shown; by default the whole domains, or their largest samples.
+    `model` is that of rows for which the paper names none, by default the paper's model, if it has results. A model of
+    which the paper has no row gets one. With `limit`, samples of this size are shown; by default the whole domains, or
+    their largest samples.
     """
     wanted = {DomainName.parse(name)[:2] for name in table.domains}
     by_sample: dict[tuple[str, str], dict[int, list[Score]]] = {}
@@ -115,8 +116,23 @@ def measure(
     published = [name for name in models if any(same_model(name, other) for other in table.models)]
     chosen = model or next(iter((*published, *models)), "")
     measured = _Measured(table, own, records, chosen, limit or table.table.sample)
-    rows = tuple(tuple(measured.cell(cell) for cell in row) for row in table.cells)
+    cells = (*table.cells, *_rows_of_model(table, chosen))
+    rows = tuple(tuple(measured.cell(cell) for cell in row) for row in cells)
     return MeasuredTable(table, rows, chosen, models)
+
+
+def _rows_of_model(table: TableOfPaper, model: str) -> Iterator[tuple[TableCell, ...]]:
+    """Yield a row for a model that the paper lacks, if its rows of models differ in nothing but their models."""
+    rows = [row for row in table.cells if all(cell.fields.model for cell in row)]
+    lacks = model and not any(same_model(model, row[0].fields.model or "") for row in rows)
+    if (
+        lacks
+        and len({tuple((cell.fields.domain, cell.fields.assistant) for cell in row) for row in rows}) == 1
+    ):
+        yield tuple(
+            TableCell(model, cell.column, cell.fields.model_copy(update={"model": model}), None)
+            for cell in rows[0]
+        )
 
 
 def same_model(name: str, other: str) -> bool:

@@ -44,14 +44,14 @@ def collect(shared: Iterable[Metric], points: Iterable[EntryPoint]) -> Collected
     declared: dict[str, tuple[Metric, ...]] = {}
     unusable, from_plugins = [], []
     for point in points:
-        package = package_of(point)
         try:
             declared[point.name] = _load(point)
         except BadSettings as error:
-            unusable.append(UnusableMetric(point.name, package, str(error), point.name))
+            unusable.append(UnusableMetric(point.name, package_of(point), str(error), point.name))
             continue
+        is_plugin = not is_ours(point)
         for metric in declared[point.name]:
-            if metric.name not in metrics and not is_ours(point):
+            if is_plugin and metric.name not in metrics:
                 from_plugins.append(metric.name)
             known = metrics.setdefault(metric.name, metric)
             owner = owners.setdefault(metric.name, point.name)
@@ -60,7 +60,7 @@ def collect(shared: Iterable[Metric], points: Iterable[EntryPoint]) -> Collected
                     f"{owner} defines the metric {metric.name!r} differently; rename the metric, or use the existing "
                     "definition"
                 )
-                unusable.append(UnusableMetric(metric.name, package, reason, point.name))
+                unusable.append(UnusableMetric(metric.name, package_of(point), reason, point.name))
                 continue
             metrics[metric.name] = known.primary_in(*metric.primary_for)
     return Collected(MappingProxyType(metrics), declared, tuple(from_plugins), tuple(unusable))

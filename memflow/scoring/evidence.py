@@ -62,12 +62,14 @@ def _score(
     """Return one score of a slice, with the reason for a missing value."""
     value = _VALUES[metric]
     traceable = [row for row in rows if row.reason != NO_EVIDENCE]
-    if metric == "evidence_precision":  # undefined where nothing was recalled
+    absence = "no probe here has evidence to follow"
+    if traceable and metric == "evidence_precision":  # undefined where nothing was recalled
         traceable = [row for row in traceable if row.entries != 0]
+        absence = "nothing was recalled for the probes with evidence"
     values = [(row.episode_id, share) for row in traceable if (share := value(row)) is not None]
     reason = None
     if not traceable:
-        reason = "no probe here has evidence to follow"
+        reason = absence
     elif metric == RECALL_AT_10 and not values and any(row.recalled is not None for row in traceable):
         reason = f"{context.memory} does not rank what it recalls, so it has no ten best entries"
     elif not values:

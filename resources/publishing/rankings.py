@@ -18,7 +18,7 @@ SCRIPTED_DATA = "data of the scripted chat"
 
 
 def stored_retrieval(
-    settings: Settings, lake: Lake, partitions: Collection[str] | None = None
+    settings: Settings, lake: Lake, partitions: Collection[str] | None = None, *, slices: bool = True
 ) -> list[AssistantRetrieval]:
     """Return the retrieval of all measured assistants, or of some partitions, by domain and best first."""
     results = []
@@ -47,7 +47,7 @@ def stored_retrieval(
                 probes=len(recalled),
                 returned=fmean(row.k or 0 for row in recalled) if recalled else None,
                 tokens=fmean(row.tokens or 0 for row in recalled) if recalled else None,
-                scores=retrieval_scores(rows, independent),
+                scores=retrieval_scores(rows, independent, slices=slices),
             )
         )
 

@@ -106,9 +106,9 @@ def test_paper_has_intervals_and_bold_differences_beyond_them(empty: Any) -> Non
     [table] = latex_tables(text)
     assert ["memflow", "0.310 [0.300, 0.320]", "0.310 [0.305, 0.320]", "0.310 [0.300, 0.320] a"] in table
     assert ["difference", "+0.009 within", "\\textbf{+0.223 beyond}", ""] in table
-    assert "a: of the scripted chat, so it is not compared." in text
+    assert "a: answered, simulated or judged by the scripted chat, so it is not compared." in text
     markdown = empty("export", "markdown", "paper", "amemgym:figure7a").stdout
-    assert "**+0.223 beyond**" in markdown and "of the scripted chat" in markdown
+    assert "**+0.223 beyond**" in markdown and "by the scripted chat" in markdown
     rows = csv.DictReader(empty("export", "csv", "paper", "amemgym:figure7a").stdout.splitlines())
     cells = [row for row in rows if row["value"]]
     assert [(row["table"], row["published"], float(row["low"])) for row in cells][:2] == [

@@ -45,7 +45,7 @@ def test_show_paper_prints_the_difference_and_what_differs(empty):
     assert ["memflow", "0.310", "0.310", "a", "none", "b"] in rows
     assert "b: the run has no value of this slice, metric and variant; a sample may lack it." in lines
     assert ["difference", "+0.009", "within"] in rows
-    assert "a: of the scripted chat, so it is not compared." in lines
+    assert "a: answered, simulated or judged by the scripted chat, so it is not compared." in lines
     assert "memflow's values are of the model small; the paper's: gpt-4.1-mini." in lines
     (cell,) = [cell for cell in empty.json("show", "paper", "amemgym:figure7a")["cells"] if cell["verdict"]]
     assert (cell["row"], cell["published"], cell["value"], cell["verdict"]) == (
@@ -54,6 +54,15 @@ def test_show_paper_prints_the_difference_and_what_differs(empty):
         0.31,
         "within",
     )
+
+
+def test_model_that_the_paper_lacks_has_a_row_of_its_own_in_a_table_of_models(empty):
+    score = replace(SCORE, domain="longmemeval_oracle~4", memory="full", assistant="full", metric="accuracy")
+    empty.write("score.leaderboard", "all", [score])
+    cells = empty.json("show", "paper", "longmemeval:table8")["cells"]
+    values = {cell["row"]: cell["value"] for cell in cells if cell["column"] == "Oracle, LC CoN"}
+    assert values.pop("small") == SCORE.value
+    assert len(values) == 5 and set(values.values()) == {None}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,10 +30,7 @@ from memflow.run.handlers import handlers
 CASES = [case for case in all_cases() if case.calibration]
 J_2025 = next(case for case in CASES if case.prompt.name == "locomo/j_2025")
 KNOWN = [(case, language) for case in CASES for language in languages() if known_answers(case, language)]
-WRONG_ANSWERS = (
-    Path(os.environ.get("MEMFLOW_DATA", "missing"))
-    / "published_runs/wronganswers-locomo/v1.ap_eval_results_scored.json.gz"
-)
+PUBLISHED_RUNS = Path(os.environ.get("MEMFLOW_DATA", "missing")) / "published_runs"
 BILINGUAL = {"amemgym/claims", "dialogues/judge", "dialogues/judge_rubric"}
 
 
@@ -153,21 +151,40 @@ async def test_failed_judge_is_not_asked_for_any_prompt_of_its_metric():
     assert asked == ["locomo/j_strict"]
 
 
-@pytest.mark.skipif(not WRONG_ANSWERS.is_file(), reason="needs published_runs in MEMFLOW_DATA")
-def test_recorded_judge_passes_on_published_wrong_answers_and_one_that_accepts_most_of_them_does_not():
-    """dial481/locomo-audit: a judge accepts 10.6 % of 1,540 specific wrong answers, and 62.8 % of vague ones."""
-    recorded = json.loads(gzip.decompress(WRONG_ANSWERS.read_bytes()))["detailed_results"]
-    votes = [
-        [sum(answer["llm_judgments"].values()) < 2 for answer in answers] for answers in recorded.values()
+def recorded_votes(run: str) -> list[list[tuple[dict[str, str], bool]]]:
+    """Return the answers of a run by conversation, each with the majority of the recorded judge's three verdicts."""
+    recorded = json.loads(gzip.decompress((PUBLISHED_RUNS / run).read_bytes()))["detailed_results"]
+    return [
+        [(answer, sum(answer["llm_judgments"].values()) > 1) for answer in answers]
+        for answers in recorded.values()
     ]
-    assert sum(map(len, votes)) == 1540
-    perfect = Interval(1.0, 1.0, 1.0)
-    specific = share_of_items(votes)
-    assert specific.value == pytest.approx(1 - 164 / 1540)
-    limit = youden_limit(perfect, specific)
+
+
+def words(text: str) -> list[str]:
+    return re.findall(r"\w+", str(text).lower())
+
+
+@pytest.mark.skipif(not PUBLISHED_RUNS.is_dir(), reason="needs published_runs in MEMFLOW_DATA")
+def test_recorded_judge_passes_on_published_answers_and_one_that_accepts_most_wrong_ones_does_not():
+    """dial481/locomo-audit: gpt-4o-mini on answers that equal the gold, and on 1,540 deliberately wrong ones."""
+    equal = [
+        [
+            accepted
+            for answer, accepted in answers
+            if words(answer["generated_answer"]) == words(answer["golden_answer"])
+        ]
+        for answers in recorded_votes("fullcontext-locomo/gpt-4o-mini-memos.eval_results.json.gz")
+    ]
+    wrong = [
+        [not accepted for _, accepted in answers]
+        for answers in recorded_votes("wronganswers-locomo/v1.ap_eval_results_scored.json.gz")
+    ]
+    assert (sum(map(len, equal)), sum(map(len, wrong))) == (269, 1540)
+    sensitivity, specificity = share_of_items(equal), share_of_items(wrong)
+    assert (sensitivity.value, specificity.value) == (1.0, pytest.approx(1 - 164 / 1540))
+    limit = youden_limit(sensitivity, specificity)
     assert limit is not None and limit > 0.8
-    vague = share_of_items(
-        [[place % 1000 >= 628 for place in range(at, at + 154)] for at in range(0, 1540, 154)]
-    )
-    limit = youden_limit(perfect, vague)
+    # the same audit: a judge accepts 62.8 % of vague answers
+    vague = [[place % 1000 >= 628 for place in range(at, at + 154)] for at in range(0, 1540, 154)]
+    limit = youden_limit(sensitivity, share_of_items(vague))
     assert limit is not None and limit < BOUND

@@ -85,3 +85,5 @@ def test_recall_at_10_of_a_memory_without_ranking_has_a_reason_and_no_value() ->
     assert found[RECALL_AT_10].value is None and found["evidence_recall"].value == 0.5
     assert found[RECALL_AT_10].reason == "full does not rank what it recalls, so it has no ten best entries"
     assert scores([unattributed("p1", "no answer")])[RECALL_AT_10].reason == "no answer"
+    nothing = scores([row("p1", recalled=0, entries=0, relevant=0)])
+    assert nothing["evidence_precision"].reason == "nothing was recalled for the probes with evidence"
