@@ -1,8 +1,8 @@
 """A scripted model whose answers are shifted in a known way, to verify that drift is found and its stage is named.
 
 With `shifted_models`, SHIFTED as the `model` of a scripted model selects it. As the simulator it words the options of
-generated AMemGym questions so that the scripted assistant cannot read them; as the assistant it always chooses the first
-option; as the judge it gives the lowest score. Every other prompt is answered as by the usual scripted chat.
+generated AMemGym questions so that the scripted assistant cannot read them; as the assistant it always chooses the
+first option; as the judge it gives the lowest score. Every other prompt is answered as by the usual scripted chat.
 """
 
 from collections.abc import Callable, Iterator, Mapping
