@@ -19,7 +19,9 @@ DOMAIN, ASSISTANT = "generated_users", "full"
 def settings_of(folder: Path, simulator: str) -> Settings:
     """Return settings of one user in one domain, played by this simulator."""
     file = folder / "memflow.toml"
-    text = SETTINGS.format(home=folder / "home", simulator=simulator, assistant="second", judge="third")
+    text = SETTINGS.read_text(encoding="utf-8").format(
+        home=folder / "home", simulator=simulator, assistant="second", judge="third"
+    )
     file.write_text(
         text.replace("users = 12", "users = 1").replace(', "memorybench_demo"', ""), encoding="utf-8"
     )
