@@ -7,11 +7,10 @@ SHIFT = "shifted"
 SETTINGS = Path(__file__).with_suffix(".toml")
 
 
-def write_settings(folder: Path, **models: str) -> Path:
+def write_settings(folder: Path, users: int = 12, **models: str) -> Path:
     """Write memflow.toml with these models by role (simulator, assistant, judge). Return its path."""
     names = {"simulator": "first", "assistant": "second", "judge": "third", **models}
+    text = SETTINGS.read_text(encoding="utf-8")
     file = folder / "memflow.toml"
-    file.write_text(
-        SETTINGS.read_text(encoding="utf-8").format(home=folder / "home", **names), encoding="utf-8"
-    )
+    file.write_text(text.format(home=folder / "home", users=users, **names), encoding="utf-8")
     return file
