@@ -4,21 +4,11 @@ from pathlib import Path
 
 import pytest
 import yaml
-from image_layers import ROOT, ImageLayers, instructions, substitute
+from image_layers import ROOT, ImageLayers, instructions
 
 
 def dockerfile() -> str:
     return (ROOT / "Dockerfile").read_text(encoding="utf-8")
-
-
-def test_instructions_are_read_with_continued_lines_and_without_comments() -> None:
-    found = [*instructions("# a comment\nFROM x\nRUN a \\\n    && b\n\nENV A=1 \\\n    B=2\n")]
-    assert [(each.name, " ".join(each.text.split())) for each in found] == [
-        ("FROM", "x"),
-        ("RUN", "a && b"),
-        ("ENV", "A=1 B=2"),
-    ]
-    assert substitute("$A ${B} $C", {"A": "1", "B": "2"}) == "1 2 $C"
 
 
 @pytest.mark.parametrize("requirements", ["requirements.lock", "requirements-cluster.lock"])

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shutil
 import socket
 import time
@@ -25,8 +24,6 @@ from memflow.resources.settings.settings import Settings, load
 BAD, GOOD = "amemgym_base~1", "amemgym_demo~1"
 FILE = "amemgym/v1.base/data.json"
 ASSISTANTS = ("none", "oracle")
-
-Users = list[dict[str, Any]]
 
 
 @pytest.fixture
@@ -96,64 +93,39 @@ def overall(figures: list[Score], assistant: str) -> Score:
     return found
 
 
-def truncated(path: Path, users: Users) -> None:
+def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
 
 
-def not_utf8(path: Path, users: Users) -> None:
-    path.write_bytes(path.read_bytes().replace(b"baker", b"b\xe4cker").replace(b"Female", b"F\xe9male"))
-
-
-def wrong_column(path: Path, users: Users) -> None:
+def wrong_column(path: Path) -> None:
+    users = json.loads(path.read_text(encoding="utf-8"))
     users[1]["state_scheme"] = users[1].pop("state_schema")
     path.write_text(json.dumps(users), encoding="utf-8")
 
 
-def no_such_state(path: Path, users: Users) -> None:
-    name = users[1]["qas"][0]["required_info"][0]
-    users[1]["periods"][1]["state"][name] = "elsewhere"
-    path.write_text(json.dumps(users), encoding="utf-8")
-
-
-BROKEN = {
-    truncated: r"the file is truncated or invalid JSON",
-    not_utf8: r"the file is not UTF-8 \(byte \d+\)",
-}
-DAMAGED = {
-    wrong_column: r"user 1: at state_schema: Field required",
-    no_such_state: r"two fields contradict each other: periods.1.state.\w+: the value is 'elsewhere', but the updates",
-}
-
-
 @pytest.mark.usefixtures("good_is_measured")
-@pytest.mark.parametrize("damage", DAMAGED, ids=lambda each: each.__name__)
-def test_invalid_record_is_quarantined_and_its_domain_is_evaluated(
-    data: Path, damage: Callable[[Path, Users], None]
-) -> None:
-    path = data / FILE
-    damage(path, json.loads(path.read_text(encoding="utf-8")))
+def test_invalid_record_is_quarantined_and_its_domain_is_evaluated(data: Path) -> None:
+    wrong_column(data / FILE)
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
     assert outcome.failed == []
     records = Lake(settings.lake_root).read("raw.records", "amemgym_v1_base")
     assert [record.reason is None for record in records] == [True, False]
-    assert re.search(DAMAGED[damage], str(records[1].reason)), records[1].reason
+    assert "user 1: at state_schema: Field required" in str(records[1].reason)
     assert {(figure.domain, figure.assistant) for figure in outcome.scores} == {
         (domain, assistant) for domain in (BAD, GOOD) for assistant in ASSISTANTS
     }
 
 
 @pytest.mark.usefixtures("good_is_measured")
-@pytest.mark.parametrize("break_it", BROKEN, ids=lambda each: each.__name__)
-def test_invalid_data_file_fails_only_its_domain(data: Path, break_it: Callable[[Path, Users], None]) -> None:
-    path = data / FILE
-    break_it(path, json.loads(path.read_text(encoding="utf-8")))
+def test_invalid_data_file_fails_only_its_domain(data: Path) -> None:
+    truncate(data / FILE)
     settings = settings_of(data)
     outcome = measured(settings, BAD, GOOD)
     # What, which, and what to do; once, and not again for everything that would have been made from it.
     [(run, reason)] = outcome.failed
     assert (run.job, run.partition) == ("ingest_datasets", "amemgym_v1_base")
-    assert re.search(BROKEN[break_it], reason), reason
+    assert "the file is truncated or invalid JSON" in reason
     assert f"amemgym_v1_base: {FILE}: " in reason
     assert "get the file again" in reason
     assert [run.job for run in outcome.skipped] == ["generate_domain", *["evaluate_memory"] * len(ASSISTANTS)]
@@ -188,7 +160,7 @@ def test_run_without_data_sets_raises_missing_data_before_writing_the_lake(data:
 
 def test_next_run_reads_a_repaired_data_file(data: Path) -> None:
     whole = (data / FILE).read_bytes()
-    truncated(data / FILE, [])
+    truncate(data / FILE)
     settings = settings_of(data)
     first = measured(settings, BAD, assistants=("none",))
     assert [run.job for run, _ in first.failed] == ["ingest_datasets"]

@@ -1,6 +1,5 @@
 """Asset checks: an invalid partition fails the rule that covers it and blocks downstream assets."""
 
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -109,50 +108,6 @@ def test_invalid_partition_fails_a_rule_and_blocks_downstream_assets(tmp_path: P
     assert ("probe_id=" in rule["offending"]) == (damage is not nothing)
     assert KEYS["question.probes"] in materialized_assets(result)
     assert KEYS["feedback.sessions"] not in materialized_assets(result)
-
-
-def state_is_not_exposed(user: dict[str, Any]) -> None:
-    user["periods"][1]["sessions"][0]["exposed_states"] = {}
-
-
-def two_golds(user: dict[str, Any]) -> None:
-    choices = user["qas"][0]["answer_choices"]
-    choices.append({**choices[0], "answer": "Or rather this."})
-
-
-@pytest.mark.parametrize(
-    ("damage", "check", "table"),
-    [
-        (state_is_not_exposed, "every_state_change_exposed_in_its_period", "utterance.turns"),
-        (two_golds, "gold_is_only_option_matching_user_state", "question.probes"),
-    ],
-    ids=lambda each: getattr(each, "__name__", each),
-)
-def test_invalid_published_data_file_fails_the_expected_rule(
-    tmp_path: Path,
-    published_users: Callable[..., Path],
-    damage: Callable[[Any], None],
-    check: str,
-    table: str,
-) -> None:
-    file = published_users(tmp_path / "data") / "amemgym/v1.base/data.json"
-    users = json.loads(file.read_text(encoding="utf-8"))
-    damage(users[1])
-    file.write_text(json.dumps(users), encoding="utf-8")
-    settings = Settings(home=tmp_path / "home", data=tmp_path / "data")
-    definitions = build_defs(settings)
-    with dg.DagsterInstance.ephemeral() as instance:
-        for job, partition in (("ingest_datasets", "amemgym_v1_base"), ("generate_domain", "amemgym_base")):
-            result = definitions.resolve_job_def(job).execute_in_process(
-                partition_key=partition,
-                instance=instance,
-                run_config={"loggers": QUIET},
-                raise_on_error=False,
-            )
-            assert result.success == (job == "ingest_datasets")
-    found, rule = failed(result)[check]
-    assert found == table
-    assert users[1]["id"] in rule["offending"]
 
 
 def test_valid_partition_passes_the_rules_of_the_benchmark_of_its_domain_and_blocks_nothing(

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-from drift_settings import SETTINGS
+from drift_settings import write_settings
 
 from memflow.assets.definitions import build_defs
 from memflow.assets.jobs import OBSERVE
@@ -18,11 +18,9 @@ DOMAIN, ASSISTANT = "generated_users", "full"
 
 def settings_of(folder: Path, simulator: str) -> Settings:
     """Return settings of one user in one domain, played by this simulator."""
-    file = folder / "memflow.toml"
-    text = SETTINGS.format(home=folder / "home", simulator=simulator, assistant="second", judge="third")
-    file.write_text(
-        text.replace("users = 12", "users = 1").replace(', "memorybench_demo"', ""), encoding="utf-8"
-    )
+    file = write_settings(folder, users=1, simulator=simulator)
+    text = file.read_text(encoding="utf-8")
+    file.write_text(text.replace(', "memorybench_demo"', ""), encoding="utf-8")
     return load(file)
 
 

@@ -1,6 +1,5 @@
 """User memories as partitions: from memflow.toml, including one that cannot be imported, and from run options."""
 
-import re
 from pathlib import Path
 
 import dagster as dg
@@ -90,35 +89,3 @@ def test_assistants_and_samples_of_run_options_become_partitions_that_can_be_rer
         )
         assert again.success
     assert load().assistants == ("full",), "a run without options still defaults to memflow.toml"
-
-
-FAILING = """
-from memflow.errors import ChatError
-from memflow.memories.memory import Memory
-
-
-class Failing(Memory):
-    \"\"\"Fails at every read.\"\"\"
-
-    async def write(self, messages):
-        pass
-
-    async def read(self, query, frozen=True):
-        raise ChatError("no index")
-"""
-
-
-def test_run_fails_with_the_reason_if_every_reply_of_a_memory_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("MEMFLOW_HOME", str(tmp_path / "home"))
-    Path("my_failing_memory.py").write_text(FAILING, encoding="utf-8")
-    command = ["run", "--domain", "amemgym_demo", "--limit", "1", "--memory", "my_failing_memory:Failing"]
-    for _ in range(2):  # a rerun of it is no success either
-        ran = CliRunner().invoke(app, command, env={"COLUMNS": "1000"})
-        assert ran.exit_code == 1
-        rows = re.search(r"at_least_1_reply_without_failure fails on (\d+) of (\d+) rows", ran.stdout)
-        assert rows is not None and rows[1] == rows[2]
-        assert "ChatError: no index" in ran.stdout and "1 failed" in ran.stdout

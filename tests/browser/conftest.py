@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -91,9 +92,10 @@ class Page:
         if "Show Markdown" in found.text:
             found.click()
 
-    def picture(self, name: str, box: tuple[int, int, int, int] | None = None) -> None:
+    def picture(self, name: str, box: tuple[int, int, int, int] | None = None, pause: int = 0) -> None:
         """Save a screenshot, or the part in a box (left, top, right, bottom), if MEMFLOW_SCREENSHOTS names a folder."""
         if self._pictures:
+            time.sleep(pause)
             folder = ROOT / self._pictures
             folder.mkdir(parents=True, exist_ok=True)
             screenshot = Image.open(io.BytesIO(self.driver.get_screenshot_as_png()))

@@ -1,7 +1,6 @@
 """Pages of the UI, and a backfill started there. MEMFLOW_SCREENSHOTS=docs/img saves screenshots."""
 
 import re
-import time
 
 import pytest
 from selenium.webdriver.common.by import By
@@ -32,8 +31,7 @@ def test_asset_graph_page_shows_every_table(page) -> None:
     page.reads("Global asset lineage", *(table.partition(".")[2] for table in TABLES))
     page.open("/asset-groups", 1400, 1000)
     page.reads("Global asset lineage", *GROUPS)
-    time.sleep(3)  # the graph moves into its place
-    page.picture("lineage", (542, 180, 1350, 930))
+    page.picture("lineage", (542, 180, 1350, 930), pause=3)  # the graph moves into its place
 
 
 def test_asset_page_shows_table_columns_metadata_and_checks(page) -> None:

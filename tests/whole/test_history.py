@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from memflow.cli import app
 
-DOMAIN, SAMPLE = "generated_users", "generated_users~2"
+DOMAIN, SAMPLE, USERS = "generated_users", "generated_users~2", 4
 Call = Callable[..., Any]
 Answers = dict[datetime, Any]
 
@@ -79,13 +79,13 @@ def answers(folder: Path, call: Call) -> Answers:
         call("run", "--domain", DOMAIN, "--no-baselines", "--memory", memory, *options)
         found[datetime.now(UTC)] = leaderboard(call)
 
-    write_settings(folder)
+    write_settings(folder, USERS)
     run("full")
     run("full", "--limit", "2")
     run("bm25_message")
-    write_settings(folder, simulator=SHIFT)
+    write_settings(folder, USERS, simulator=SHIFT)
     run("full", "--memory", "bm25_message")
-    write_settings(folder, simulator=SHIFT, assistant=SHIFT)
+    write_settings(folder, USERS, simulator=SHIFT, assistant=SHIFT)
     run("full")
     return found
 
@@ -115,7 +115,7 @@ def test_compare_pairs_the_verdicts_of_one_assistant_at_two_moments(answers: Ans
     for operands in (("full", f"full={before.isoformat()}"), ("full=5", "full=4")):
         (domain,) = call("compare", *operands, "--domain", DOMAIN)["domains"]
         row = difference_in_accuracy(domain)
-        assert (row["n"], row["n_episodes"], domain["changed_probes"]) == (48, 12, 0)
+        assert (row["n"], row["n_episodes"], domain["changed_probes"]) == (4 * USERS, USERS, 0)
         assert row["value_a"] == pytest.approx(accuracy(answers[after], "full"))
         assert row["value_b"] == pytest.approx(accuracy(answers[before], "full"))
 
@@ -123,7 +123,7 @@ def test_compare_pairs_the_verdicts_of_one_assistant_at_two_moments(answers: Ans
 @pytest.mark.pipeline
 def test_compare_pairs_no_probes_that_another_simulator_wrote(answers: Answers, call: Call) -> None:
     (domain,) = call("compare", "full=4", "full=3", "--domain", DOMAIN)["domains"]
-    assert (domain["comparisons"], domain["changed_probes"]) == ([], 48)
+    assert (domain["comparisons"], domain["changed_probes"]) == ([], 4 * USERS)
 
 
 @pytest.mark.pipeline

@@ -31,7 +31,7 @@ def memflow(home: Path, *arguments: str) -> Any:
 
 @pytest.mark.pipeline
 def test_run_under_a_profile_adds_a_domain_and_keeps_the_results_of_the_default(home: Path) -> None:
-    run = ("run", "--memory", "awi", "--limit", "1", "--domain")
+    run = ("run", "--memory", "awi", "--no-baselines", "--limit", "1", "--domain")
     paper, ours = f"{DOMAIN}~1", f"{DOMAIN}.memflow~1"
     memflow(home, *run, DOMAIN)
     lake = Lake(str(home / "lake"))

@@ -86,18 +86,15 @@ async def test_role_raises_token_bound_of_a_prompt(bound: TokenBound, prompt: in
     assert chat.limits == [limit]
 
 
-async def test_cut_text_is_requested_again_once_with_twice_the_limit() -> None:
-    chat = LimitedChat(6 * OUTPUT_TOKENS)
+@pytest.mark.parametrize(("length", "returned", "cut"), [(6, 6, False), (1000, 8, True)])
+async def test_cut_text_is_requested_again_once_and_is_marked_if_cut_again(
+    length: int, returned: int, cut: bool
+) -> None:
+    chat = LimitedChat(length * OUTPUT_TOKENS)
     answer = await ask(chat, TEXT, {})
     assert chat.limits == [OUTPUT_TOKENS, 2 * OUTPUT_TOKENS]
-    assert (len(answer.value), answer.cut, answer.attempts) == (6 * OUTPUT_TOKENS, False, 2)
-
-
-async def test_ask_returns_a_text_that_is_cut_twice_and_marks_it_as_cut() -> None:
-    chat = LimitedChat(10**6)
-    answer = await ask(chat, TEXT, {})
-    assert chat.limits == [OUTPUT_TOKENS, 2 * OUTPUT_TOKENS]
-    assert (len(answer.value), answer.cut, answer.reason) == (8 * OUTPUT_TOKENS, True, None)
+    assert (len(answer.value), answer.cut, answer.attempts) == (returned * OUTPUT_TOKENS, cut, 2)
+    assert answer.reason is None
 
 
 async def test_ask_does_not_repeat_a_text_cut_at_the_limit_of_a_published_prompt() -> None:

@@ -1,8 +1,10 @@
 """Evaluation of rules: valid rows pass; an invalid row fails its rule, which names the row."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
+import yaml
 from valid_rows import DOMAIN, probe, valid_rows
 
 from memflow.benchmarks.registry import find_domain
@@ -71,69 +73,7 @@ def test_empty_table_fails_only_the_has_rows_rule(table):
     assert failed == ([] if table in MAY_BE_EMPTY else ["has_rows"])
 
 
-FAULTS = [
-    ("raw.records", "record_content_is_json", {"content": "{"}),
-    ("raw.records", "provenance_fields_not_empty", {"licence": ""}),
-    ("state.profiles", "user_name_not_blank", {"name": " "}),
-    ("state.profiles", "start_date_is_iso_date", {"start_date": "2020-13-01"}),
-    ("state.variables", "user_id_in_profiles", {"user_id": "u9"}),
-    ("state.variables", "variable_has_at_least_2_distinct_choices", {"choices": ["tea", "tea"]}),
-    ("state.changes", "new_value_in_choices_of_variable", {"value": "coffee"}),
-    ("state.changes", "new_value_differs_from_old_value", {"old": "tea", "value": "tea"}),
-    ("state.changes", "period_end_is_iso_date", {"period_end": "20201001"}),
-    ("state.entities", "user_id_in_profiles", {"user_id": "u9"}),
-    ("state.entities", "valid_entity_kind", {"kind": "friend"}),
-    ("state.entities", "entity_attributes_are_json_object", {"attributes": "[]"}),
-    ("utterance.turns", "unique_message_positions", {"position": 2}),
-    ("utterance.turns", "valid_message_role", {"role": "system"}),
-    ("utterance.turns", "valid_message_kind", {"kind": "taken"}),
-    ("utterance.turns", "message_text_not_blank", {"text": "\n"}),
-    ("question.probes", "valid_probe_kind", {"kind": "essay", "gold": "x"}),
-    ("question.probes", "valid_split", {"split": "dev"}),
-    ("question.probes", "question_not_blank", {"question": ""}),
-    ("question.probes", "gold_not_blank", {"kind": "state", "gold": "[]"}),
-    ("question.probes", "gold_in_options", {"gold": "3"}),
-    ("question.probes", "gold_in_options", {"gold": "0"}),
-    ("question.probes", "gold_in_options", {"gold": "tea"}),
-    ("question.probes", "gold_in_options", {"options": ["tea", "tea "]}),
-    ("question.probes", "train_and_test_disjoint", {"question": "Where, in training?"}),
-    ("question.probes", "parent_probe_exists", {"parent": "p99"}),
-    ("question.probes", "evidence_messages_in_history", {"evidence": ["m1", "m9"]}),
-    ("feedback.sessions", "feedback_rounds_are_consecutive", {"round": 2}),
-    ("feedback.sessions", "satisfaction_between_1_and_10", {"satisfaction": 11}),
-    ("feedback.sessions", "like_and_dislike_mutually_exclusive", {"liked": True, "disliked": True}),
-    ("feedback.sessions", "case_id_in_probes", {"case_id": "p99"}),
-    ("memory.transcripts", "valid_message_role", {"role": "tool"}),
-    ("memory.transcripts", "valid_message_origin", {"origin": "nobody"}),
-    ("memory.transcripts", "sequence_number_not_negative", {"sequence": -1}),
-    ("memory.indexes", "validity_start_not_after_end", {"until": 0}),
-    ("memory.indexes", "source_messages_in_transcript", {"sources": ["m9"]}),
-    ("feedback.sessions", "cut_texts_at_most_5_percent", {"cut": True}),
-    ("memory.transcripts", "cut_texts_at_most_5_percent", {"cut": True}),
-    ("memory.feedback", "cut_texts_at_most_5_percent", {"cut": True}),
-    ("answer.replies", "cut_texts_at_most_5_percent", {"cut": True}),
-    ("memory.feedback", "feedback_rounds_are_consecutive", {"round": 2}),
-    ("memory.feedback", "satisfaction_between_1_and_10", {"satisfaction": 11}),
-    ("memory.feedback", "like_and_dislike_mutually_exclusive", {"liked": True, "disliked": True}),
-    ("memory.feedback", "case_id_in_probes", {"case_id": "p99"}),
-    ("answer.replies", "probe_id_in_probes", {"probe_id": "p99"}),
-    ("answer.replies", "recalled_entries_in_memory", {"recalled": ["e9"]}),
-    ("answer.replies", "ranked_entries_in_memory", {"ranked": ["e9"]}),
-    ("answer.replies", "unparsed_reply_has_reason", {"parsed": None}),
-    ("answer.replies", "full_context_not_truncated", {"ranked": [], "dropped_tokens": 7}),
-    ("score.verdicts", "probe_id_in_replies", {"probe_id": "p99"}),
-    ("score.verdicts", "verdict_value_in_metric_range", {"value": 1.5}),
-    ("score.verdicts", "exactly_one_of_value_and_reason", {"value": None}),
-    ("score.verdicts", "exactly_one_of_value_and_reason", {"reason": "and a value"}),
-    ("score.claims", "claim_value_between_0_and_1", {"value": 1.5}),
-    ("score.health", "memory_not_faulty", {"state": "faulty"}),
-    ("score.health", "memory_not_suspect", {"state": "suspect"}),
-    ("score.leaderboard", "judge_is_not_answering_model", {"self_judges": ["large"]}),
-    ("score.claims", "exactly_one_of_value_and_reason", {"value": None}),
-    ("score.claims", "exactly_one_of_value_and_reason", {"reason": "and a value"}),
-    ("score.leaderboard", "score_in_its_confidence_interval", {"value": 0.9}),
-    ("score.drift", "scores_within_noise_after_model_change", {"moved": True, "p_adjusted": 0.01}),
-]
+FAULTS = yaml.safe_load((Path(__file__).parent / "faults.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(

@@ -110,15 +110,19 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> Home:
 def measure(folder: Path, name: str, assistants: Sequence[str]) -> Home:
     """Run the pipeline of a domain with the scripted chat, and write its tables. Return the home."""
     settings = load(over={"home": folder})
+    lake = Lake(settings.lake_root)
     with Models(settings, SqlLedger(settings.ledger_url)) as models:
-        measure_with(settings, models, Lake(settings.lake_root), name, assistants)
+        measure_with(settings, models, lake, name, assistants)
+    only = settings.model_copy(update={"domains": (name,)})
+    scores = leaderboard_rows(only, lake, Warehouse(lake, settings.warehouse_path))
+    lake.write("score.leaderboard", "all", scores, fingerprint="test")
     return Home(folder)
 
 
 def measure_with(
     settings: Settings, models: Models, lake: Lake, name: str, assistants: Sequence[str]
 ) -> None:
-    """Run the pipeline of a domain with these models, and write its tables."""
+    """Run the pipeline of a domain with these models, and write its tables, except the leaderboard."""
     runner = StepRunner(settings, lake, Library(None), models)
     domain = settings.domain(name)
     fingerprints = Fingerprints(settings, lake, runner.library)
@@ -141,6 +145,3 @@ def measure_with(
     for assistant in assistants:
         for step in steps_of("domain x assistant"):
             write(step, domain=domain, assistant=assistant)
-    only = settings.model_copy(update={"domains": (name,)})
-    scores = leaderboard_rows(only, lake, Warehouse(lake, settings.warehouse_path))
-    lake.write("score.leaderboard", "all", scores, fingerprint="test")

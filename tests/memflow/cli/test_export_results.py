@@ -75,47 +75,6 @@ def test_records_and_samples_are_valid_by_the_published_schemas(records) -> None
         assert not [error for line in records[1][memory] for error in instance.iter_errors(line)]
 
 
-def broken(record: dict[str, Any], line: dict[str, Any]) -> dict[str, tuple[bool, dict[str, Any]]]:
-    """Return invalid copies of a record or of its line by what is wrong; True for a record."""
-    model, [result, *_] = record["model_info"], record["evaluation_results"]
-    details = model["additional_details"]
-
-    def metric(**columns: Any) -> tuple[bool, dict[str, Any]]:
-        return True, {**record, "evaluation_results": [{**result, "metric_config": columns}]}
-
-    def of_model(**columns: Any) -> tuple[bool, dict[str, Any]]:
-        return True, {**record, "model_info": {**model, "additional_details": columns}}
-
-    turns = [{"turn_idx": 0, "role": "user"}]
-    return {
-        "extra top-level key": (True, {**record, "foo": 1}),
-        "non-string additional_details": of_model(**details, memory_top_k=5),
-        "continuous without min/max": metric(lower_is_better=False, score_type="continuous"),
-        "levels without level_names": metric(lower_is_better=False, score_type="levels"),
-        "null score": (
-            True,
-            {**record, "evaluation_results": [{**result, "score_details": {"score": None}}]},
-        ),
-        "single_turn with messages": (False, {**line, "messages": turns}),
-        "multi_turn with output": (False, {**line, "interaction_type": "multi_turn", "messages": turns}),
-        "is_correct null": (False, {**line, "evaluation": {"score": 1.0, "is_correct": None}}),
-        "score null": (False, {**line, "evaluation": {"score": None, "is_correct": True}}),
-        "metadata number": (False, {**line, "metadata": {"checkpoint": 3}}),
-        "deployment_type missing": of_model(model_availability="unknown"),
-    }
-
-
-@needs_schemas
-def test_the_same_validators_reject_each_broken_variant(records) -> None:
-    aggregate, instance = validators()
-    variants = broken(records[0]["full"], records[1]["full"][0])
-    assert {case["mutation"] for case in json.loads((INTEROP / "eee_invalid_cases.json").read_text())} == {
-        *variants
-    }
-    for name, (is_record, variant) in variants.items():
-        assert [*(aggregate if is_record else instance).iter_errors(variant)], name
-
-
 @pytest.mark.skipif(VALIDATOR is None, reason="needs the program every_eval_ever, for Python 3.12 or later")
 def test_the_validator_of_every_eval_ever_accepts_all_files(measured: Any, tmp_path: Path) -> None:
     exported(measured, tmp_path)

@@ -81,7 +81,7 @@ def test_leaderboard_shows_played_and_imported_results_of_a_recorded_run(run) ->
 
 def test_imported_partition_has_provenance_but_no_api_keys(run) -> None:
     home = run.home
-    assert home("run", "--memory", "none").exit_code == 0
+    assert home("run", "--memory", "none", "--no-baselines").exit_code == 0
     data = home.json("import", "results", "mine", str(run.folder))
     facts = home.lake.facts("score.verdicts", f"mine/{ASSISTANT}")
     assert facts.meta["imported"] == data["source"] and facts.meta["model"] == "small model"
@@ -108,7 +108,7 @@ def test_imported_partition_has_provenance_but_no_api_keys(run) -> None:
 def test_import_prints_faults_and_rejects_other_benchmarks_and_missing_probes(run) -> None:
     home = run.home
     assert "the lake has no probes of mine" in home.error("import", "results", "mine", str(run.folder))
-    assert home("run", "--memory", "none").exit_code == 0
+    assert home("run", "--memory", "none", "--no-baselines").exit_code == 0
     (run.folder / run.users[0]["id"] / "overall_results.json").write_text("[[{", encoding="utf-8")
     shown = home("import", "results", "mine", str(run.folder)).stdout
     assert f"user {run.users[0]['id']}: overall_results.json is truncated or invalid JSON" in shown

@@ -38,7 +38,7 @@ def write_results(folder: Path, probes: list[Any]) -> Path:
 
 def test_run_of_the_demo_and_imported_answers_share_a_leaderboard(empty, tmp_path: Path) -> None:
     home = empty
-    run = home("run", "--domain", "locomo_demo", "--memory", "full", "--memory", "none")
+    run = home("run", "--domain", "locomo_demo", "--memory", "full", "--no-baselines")
     assert run.exit_code == 0, run.output
     probes = home.lake.read("question.probes", "locomo_demo")
     path = write_results(tmp_path, probes)
@@ -92,7 +92,7 @@ def test_imported_answers_are_judged_on_request_and_keep_their_published_labels(
     empty, tmp_path: Path
 ) -> None:
     home = empty
-    assert home("run", "--domain", "locomo_demo", "--memory", "none").exit_code == 0
+    assert home("run", "--domain", "locomo_demo", "--memory", "none", "--no-baselines").exit_code == 0
     path = write_results(tmp_path, home.lake.read("question.probes", "locomo_demo"))
     judged = home.json("import", "results", "locomo_demo", str(path), "--judge")
     assert judged["settings"]["judges"] == ["scripted"] and judged["verdicts"] == 18 * (3 * 2 + 3 + 2)

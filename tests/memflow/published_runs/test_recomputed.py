@@ -1,9 +1,10 @@
 """The values of declared runs recomputed from their files, where MEMFLOW_DATA has them.
 
-The expected values were counted by other code than memflow's readers.
+The expected values (counted.toml) were counted by other code than memflow's readers.
 """
 
 import os
+import tomllib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -23,78 +24,8 @@ from memflow.published_runs.layouts import layout_of
 FOLDER = Path(os.environ.get("MEMFLOW_DATA", "missing")) / "published_runs"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs published_runs in MEMFLOW_DATA")
 
-LABELS = {
-    "mem0_platform-locomo-top200": (1_410, 1_540),
-    "mem0_platform-locomo-top50": (1_273, 1_540),
-    "backboard-locomo": (1_386, 1_540),
-    "fullcontext-locomo-gpt-4.1-mini-cot": (1_427, 1_540),
-    "fullcontext-locomo-gpt-4o-mini-cot": (1_231, 1_540),
-    "fullcontext-locomo-gpt-4o-mini-memos": (1_145, 1_540),
-    "wronganswers-locomo-v1": (164, 1_540),
-    "ironmem-locomo-PRO_p100_k25": (100, 152),
-    "ironmem-locomo-PRO_p150_k25": (97, 152),
-    "ironmem-locomo-PRO_v2": (87, 152),
-    "ironmem-locomo-smoke_n0": (85, 152),
-    "ironmem-locomo-smoke_route": (95, 152),
-    "ironmem-locomo-smoke_multiquery": (96, 152),
-    "ironmem-locomo-regression316": (223, 316),
-    "cogmem-locomo-v04": (902, 1_540),
-    "cogmem-locomo-v05": (944, 1_540),
-    "cognee-locomo": (122, 152),
-    "acb-locomo": (1_230, 1_540),
-    "exia-locomo-full": (1_296, 1_540),
-    "exia-locomo-memory": (1_385, 1_540),
-    "mem0repro-locomo": (526, 1_540),
-    "zep-locomo": (1_157, 1_540),
-    "memobase-locomo-0503": (1_092, 1_540),
-    "exia-halumem-medium-user1": (68, 113),
-    "mem0_platform-longmemeval-top50": (452, 500),
-    "mem0_oss-longmemeval-gpt_oss_120b": (449, 500),
-    "mem0_oss-longmemeval-gemma4_31b": (443, 500),
-    "qmg-longmemeval": (428, 500),
-    "perseusvault-longmemeval-seed1": (368, 500),
-    "perseusvault-longmemeval-seed2": (375, 500),
-    "perseusvault-longmemeval-seed3": (364, 500),
-    "perseusvault-longmemeval-cot": (400, 500),
-    "perseusvault-longmemeval-official": (368, 500),
-    "perseusvault-longmemeval-official-cot": (400, 500),
-    "perseusvault-longmemeval-cpst100": (80, 100),
-    "perseusvault-longmemeval-cpst100-fullcontext": (70, 100),
-    "perseusvault-longmemeval-cpst100-stateless": (12, 100),
-    "cogmem-longmemeval": (364, 500),
-    "naiverag-longmemeval": (350, 500),
-    "nous-conflict_resolution": (232, 320),
-    "nous-conflict_resolution-gpt-4o": (194, 320),
-    "nous-eventqa_131072": (86, 100),
-    "nous-ruler_qa1_197K": (87, 100),
-    "nous-longmemeval_s": (42, 60),
-    "nous-longmemeval_s-gpt-5": (43, 60),
-    "nous-longmemeval_s-gpt-4o": (44, 60),
-}
-"""Positive labels and scored questions: LoCoMo's categories 1 to 4, all questions of other benchmarks."""
-MEANS = {
-    ("fullcontext-locomo-gpt-4.1-mini-cot", "votes"): (0.9262, 1_540),
-    ("wronganswers-locomo-v1", "votes"): (0.1061, 1_540),
-    ("cogmem-locomo-v04", "f1"): (0.4437, 1_540),
-    ("cogmem-locomo-v05", "f1"): (0.4624, 1_540),
-    ("samem-locomo-baseline", "f1"): (0.5134, 1_540),
-    ("samem-locomo-baseline", "block_recall"): (0.7580, 1_532),
-    ("samem-locomo-baseline", "block_hit"): (0.8244, 1_532),
-    ("samem-locomo-time_filtering", "f1"): (0.5051, 1_517),
-    ("kumiho-locomo", "f1"): (0.4465, 1_540),
-    ("mem0_platform-beam-1M-top200", "rubric"): (0.6409, 700),
-    ("mem0_platform-beam-1M-top50", "rubric"): (0.6037, 700),
-    ("mem0_platform-beam-10M-top200", "rubric"): (0.4860, 200),
-    ("mem0_platform-beam-10M-top50", "rubric"): (0.4130, 200),
-    ("cognee-beam-10M-run0", "rubric"): (0.6408, 20),
-    ("cognee-beam-10M-run1", "rubric"): (0.6737, 20),
-    ("cognee-beam-10M-run2", "rubric"): (0.6588, 20),
-    ("cognee-beam-10M-run3", "rubric"): (0.6692, 20),
-    ("cognee-beam-10M-run4", "rubric"): (0.6944, 20),
-    ("cognee-beam-100K-run0", "rubric"): (0.7917, 20),
-    ("cognee-beam-100K-run1", "rubric"): (0.7896, 20),
-}
-"""Means of recorded values and the number of answers that have one, of the same questions."""
+COUNTED = tomllib.loads((Path(__file__).parent / "counted.toml").read_text(encoding="utf-8"))
+LABELS, MEANS = COUNTED["labels"], COUNTED["means"]
 
 
 @cache
@@ -121,16 +52,16 @@ def test_labels_of_each_declared_run_give_the_value_that_was_counted_independent
     assert not [row for row in read(run.id).answers if row.label is None and not row.label_reason]
 
 
-@pytest.mark.parametrize(("name", "metric"), MEANS)
-def test_recorded_values_have_the_mean_that_was_counted_independently(name: str, metric: str) -> None:
+@pytest.mark.parametrize("value", MEANS)
+def test_recorded_values_have_the_mean_that_was_counted_independently(value: str) -> None:
+    name, metric = value.split("/")
     answers = scored(find_run(name))
     values = [
         sum(row.votes) / len(row.votes) if metric == "votes" else row.metrics[metric]
         for row in answers
         if metric in row.metrics or (metric == "votes" and row.votes)
     ]
-    mean, count = MEANS[name, metric]
-    assert (round(sum(values) / len(values), 4), len(values)) == (mean, count)
+    assert [round(sum(values) / len(values), 4), len(values)] == MEANS[value]
 
 
 @pytest.mark.parametrize(

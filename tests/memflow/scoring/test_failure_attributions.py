@@ -1,5 +1,6 @@
 """Where the attribution of failures by evidence and by state probes contradict each other."""
 
+import pytest
 from factories import score
 
 from memflow.records import BY_EVIDENCE
@@ -25,18 +26,16 @@ def rates(assistant, by_evidence, by_state_probes, width=0.05):
     ]  # fmt: skip
 
 
-def test_reads_that_fail_and_count_as_write_failures_by_state_probes_are_said():
-    [line] = contradictions(rates("deaf", (0.0, 0.854, 0.0), (0.75, 0.0, 0.1)))
-    assert line.startswith(
-        "deaf: read failure is 0.854 by evidence and 0.000 by state probes: a read path that"
-    )
-
-
-def test_entries_that_were_dropped_are_write_failures_by_evidence():
-    [line] = contradictions(rates("recent", (0.5, 0.0, 0.0), (0.2, 0.25, 0.1)))
-    assert line.startswith(
-        "recent: write failure is 0.500 by evidence and 0.200 by state probes: by state probes, a"
-    )
+@pytest.mark.parametrize(
+    ("by_evidence", "by_state_probes", "said"),
+    [
+        ((0.0, 0.854, 0.0), (0.75, 0.0, 0.1), "read failure is 0.854 by evidence and 0.000 by state probes: a"),
+        ((0.5, 0.0, 0.0), (0.2, 0.25, 0.1), "write failure is 0.500 by evidence and 0.200 by state probes: by"),
+    ],
+)  # fmt: skip
+def test_failure_that_only_one_attribution_finds_is_said(by_evidence, by_state_probes, said):
+    [line] = contradictions(rates("a", by_evidence, by_state_probes))
+    assert line.startswith(f"a: {said}")
 
 
 def test_no_contradiction_within_noise_without_intervals_or_with_one_attribution_alone():

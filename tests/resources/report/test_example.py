@@ -2,7 +2,6 @@
 
 import importlib.resources
 from pathlib import Path
-from typing import Any
 
 import pytest
 from report_home import ReportHome, read_data
@@ -12,7 +11,6 @@ from memflow.errors import BadInput
 from memflow.records import Score, columns
 from memflow.resources.report.example import ARCHIVE, pack_example, write_example
 from memflow.resources.report.folder import FORMAT
-from memflow.scoring.catalog import EFFICIENCY_NAMES
 
 
 @pytest.fixture(scope="module")
@@ -60,10 +58,3 @@ def test_example_replaces_an_earlier_report_and_no_other_folder(
     (tmp_path / "mine/notes.txt").write_text("mine")
     with pytest.raises(BadInput, match="is no report"):
         write_example(tmp_path / "mine")
-
-
-def scores(folder: Path) -> list[dict[str, Any]]:
-    """Return the scores of a report, without those that measure seconds of a run."""
-    board = read_data(folder, "scores")
-    rows = [dict(zip(board["columns"], row, strict=True)) for row in board["rows"]]
-    return [row for row in rows if row["metric"] not in EFFICIENCY_NAMES]

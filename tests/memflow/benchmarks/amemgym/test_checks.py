@@ -230,7 +230,7 @@ WARNED: list[tuple[Damage, str]] = [
 
 @pytest.mark.parametrize(("damage", "name"), [*CAUGHT, *WARNED])
 def test_corrupted_user_fails_expected_check_with_user_id(made, read_back, damage, name):
-    _, user = users = copy.deepcopy(export_users(made.states, made.turns, made.probes).users[:2])
+    _, user = users = copy.deepcopy(export_users(made.states, made.turns, made.probes)[:2])
     damage(user)
     back = read_back(users, made.domain)
     [expectation] = [each for each in all_expectations() if each.name == name]

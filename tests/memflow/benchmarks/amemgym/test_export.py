@@ -1,4 +1,4 @@
-"""Export in the published format: lossless, and without quarantined users and questions."""
+"""Rows contain all that the published file has: users that are written from them are the published ones."""
 
 import hashlib
 import json
@@ -18,6 +18,11 @@ def exported(made):
     return export_users(made.states, made.turns, made.probes)
 
 
+def text_of(users) -> str:
+    """Return the content of a file in the published format: indented by 2, without a final newline."""
+    return json.dumps(users, ensure_ascii=False, indent=2)
+
+
 def same_rows(made, back) -> None:
     assert back.states.profiles == made.states.profiles
     assert back.states.variables == made.states.variables
@@ -31,16 +36,10 @@ def test_export_of_published_users_equals_the_published_file_byte_for_byte(base,
     dataset = find_dataset("amemgym_v1_base")
     content = (data / dataset.files[0]).read_bytes()
     back = exported(base)
-    assert back.left_out == []
-    assert back.users == json.loads(content)
+    assert back == json.loads(content)
     published = hashlib.sha256(content).hexdigest() == dataset.sums[dataset.files[0]]
-    as_published = json.dumps(json.loads(content), indent=2, ensure_ascii=False).encode()
-    assert back.text.encode() == (content if published else as_published)
-
-
-def test_exported_text_is_indented_by_2_keeps_unicode_and_has_no_final_newline(demo):
-    text = replace(exported(demo), users=[{"id": "u", "start_time": "né"}]).text
-    assert text == '[\n  {\n    "id": "u",\n    "start_time": "né"\n  }\n]'
+    as_published = text_of(json.loads(content)).encode()
+    assert text_of(back).encode() == (content if published else as_published)
 
 
 SIZES = st.fixed_dictionaries(
@@ -66,51 +65,8 @@ def test_exported_generated_users_are_read_back_unchanged(demo, package, making,
     domain = replace(demo.domain, parameters=sizes, seed=seed)
     made = making(domain, package)
     back = exported(made)
-    assert back.left_out == []
-    again = read_back(back.users, domain)
+    again = read_back(back, domain)
     same_rows(made, again)
-    assert exported(again).text == back.text
+    assert exported(again) == back
     # It fails where every variable has changed that often.
     assert failed_checks(again, EXPECTED) <= {"changes_per_variable_at_most_configured"}
-
-
-def test_export_omits_quarantined_user_and_reports_the_reason(demo):
-    lost = replace(demo.states.profiles[1], reason="the model gave no questions")
-    states = replace(demo.states, profiles=[demo.states.profiles[0], lost, demo.states.profiles[2]])
-    turns = [turn for turn in demo.turns if turn.episode_id != "tomas"]
-    probes = [probe for probe in demo.probes if probe.episode_id != "tomas"]
-    assert omitted(states, turns, probes) == (
-        ["nora", "mei"],
-        [("tomas", None, "the model gave no questions")],
-    )
-
-
-def test_export_omits_user_with_quarantined_message_or_without_valid_question(demo):
-    turns = [replace(demo.turns[0], reason="it cannot be read"), *demo.turns[1:]]
-    probes = [replace(probe, reason="lost") if probe.episode_id == "mei" else probe for probe in demo.probes]
-    users, left_out = omitted(demo.states, turns, probes)
-    assert users == ["tomas"]
-    assert left_out[0] == ("nora", None, "message nora/0 is quarantined: it cannot be read")
-    assert left_out[-1] == ("mei", None, "the user has no valid question")
-
-
-def omitted(states, turns, probes):
-    """Return the exported users, and what is left out."""
-    back = export_users(states, turns, probes)
-    left_out = [(each.user_id, each.question, each.reason) for each in back.left_out]
-    return [user["id"] for user in back.users], left_out
-
-
-def test_export_omits_quarantined_question_and_keeps_its_user(demo, read_back):
-    question = demo.of_kind("choice")[1].question
-    probes = [
-        replace(probe, reason="two answers alike", gold="", options=[], variants=[])
-        if (probe.episode_id, probe.question) == ("nora", question)
-        else probe
-        for probe in demo.probes
-    ]
-    back = export_users(demo.states, demo.turns, probes)
-    assert [(each.user_id, each.question) for each in back.left_out] == [("nora", question)]
-    assert len(back.users[0]["qas"]) == len(back.users[1]["qas"]) - 1
-    again = read_back(back.users, demo.domain)
-    assert len(again.of_kind("choice")) == len(demo.of_kind("choice")) - 4

@@ -77,6 +77,7 @@ def test_reader_returns_one_record_per_user_of_valid_file(tmp_path):
         (b'{"a": 1}', "the file is not a JSON list of users"),
         (b"[]", "the file is not a JSON list of users"),
         (b'"users"', "the file is not a JSON list of users"),
+        (b'["b\xe4cker"]', r"the file is not UTF-8 \(byte 3\)"),
     ],
 )
 def test_reader_reports_fault_in_file_of_published_users(tmp_path, content, wrong):
@@ -95,7 +96,7 @@ def test_error_for_missing_published_file_asks_to_download_the_file(tmp_path):
         (
             "periods.1.state",
             {"v": "b", "w": "y"},
-            "periods.1.state.w: the value is 'y', but the updates .* give 'x'",
+            "two fields contradict each other: periods.1.state.w: the value is 'y', but the updates .* give 'x'",
         ),
         ("periods.0.updates.v", None, "periods.0.state.v: the value is 'a', but the updates .* give None"),
         ("periods.1.state", {"v": "b"}, r"periods.1.state: the variables differ"),

@@ -27,14 +27,6 @@ def test_profile_of_published_users_sets_user_model_dates_and_temperature(
     assert (decoding.temperature if decoding else None) == temperature
 
 
-def test_published_profile_bounds_every_role_by_8192_tokens() -> None:
-    points = registry.protocol("amemgym").points
-    domain = with_profile(registry.find_domain("amemgym_base"), points, "published")
-    assert {role: each.output for role, each in domain.decoding.items()} == dict.fromkeys(
-        ("assistant", "memory", "simulator"), 8192
-    )
-
-
 def test_published_profile_sets_20_refinements_for_generated_users_only() -> None:
     points = registry.protocol("amemgym").points
     generated = with_profile(registry.find_domain("amemgym_base_generated"), points, "published")

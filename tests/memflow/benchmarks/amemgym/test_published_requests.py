@@ -79,7 +79,7 @@ def recorded_requests(domain: Domain, made: Any) -> list[tuple[str, ChatRequest]
 def recorded(demo, read_back) -> list[tuple[str, ChatRequest]]:
     points = registry.protocol("amemgym").points
     domain = with_profile(registry.find_domain("amemgym_base"), points, "published")
-    users = export_users(demo.states, demo.turns, demo.probes).users
+    users = export_users(demo.states, demo.turns, demo.probes)
     made = read_back(users, replace(domain, limit=1))
     return recorded_requests(made.domain, made)
 

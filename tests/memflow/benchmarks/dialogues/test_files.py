@@ -2,11 +2,13 @@
 
 import io
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,51 +18,8 @@ from memflow.benchmarks.dialogues.files import read_rows
 from memflow.benchmarks.dialogues.schema import ROWS
 from memflow.benchmarks.dialogues.writing import to_csv, to_jsonl
 
-MESSAGES: list[dict[str, Any]] = [
-    {
-        "dialogue": "ana",
-        "id": "m1",
-        "speaker": "Ana",
-        "text": "I live in Oslo.",
-        "time": "2024-03-01",
-        "session": "1",
-    },
-    {
-        "dialogue": "ana",
-        "id": "m2",
-        "role": "assistant",
-        "text": 'A "nice", cold; place.\nWarm | coat?',
-        "session": "1",
-    },
-    {
-        "dialogue": "ana",
-        "id": "m3",
-        "speaker": "Ana",
-        "text": "我住在罗马。",
-        "time": "2024-03-05",
-        "session": "2",
-    },
-    {"dialogue": "ben", "id": "m1", "speaker": "Ben", "text": "=1+1"},
-]
-QUESTIONS: list[dict[str, Any]] = [
-    {
-        "dialogue": "ana",
-        "question": "Where?",
-        "options": ["Oslo, cold", "Rome|warm"],
-        "gold": 2,
-        "evidence": ["m3"],
-    },
-    {"dialogue": "ana", "question": "Where?", "gold": ["Oslo", "in Oslo"], "after": "m1", "type": "time"},
-    {
-        "dialogue": "ana",
-        "question": "Where?",
-        "gold": "[Oslo]",
-        "date": "2024-03-02",
-        "metric": "exact_match",
-    },
-    {"dialogue": "ben", "question": "Who?", "abstain": True, "slices": {"topic": "people"}},
-    {"dialogue": "ben", "question": "How?", "rubric": "It is polite.", "language": "en"},
-]
+ROWS_OF_FILES = yaml.safe_load((Path(__file__).parent / "rows.yaml").read_text(encoding="utf-8"))
+MESSAGES, QUESTIONS = ROWS_OF_FILES["messages"], ROWS_OF_FILES["questions"]
 
 
 def join(*files: tuple[str, str | bytes]) -> list[OwnDialogue]:

@@ -190,31 +190,25 @@ def test_retrieved_ids_become_recall_and_evidence_recall_without_answers(sample,
     assert reply.recalled[0] == "session 99" and probe.evidence[0] in reply.recalled_sources
 
 
+@pytest.mark.parametrize(("form", "metric"), [(mem0_2025, "j_2025"), (mem0_2026, "j_2026")])
 def test_nth_answer_to_a_repeated_question_belongs_to_its_nth_probe(
-    sample, imported, tmp_path: Path, reader
+    sample, tmp_path: Path, reader, form, metric: str
 ) -> None:
+    """The answers of 2026 are in reverse order in the file: their question numbers count."""
+
     def repeat(talks: list[Any]) -> None:
         talks[0]["qa"][3] = dict(talks[0]["qa"][0])
 
     built = sample(repeat, tmp_path)
-    content = mem0_2025(built.probes, lambda probe: probe.probe_id != "sample-1/q3")
+    if form is mem0_2025:
+        content = form(built.probes, lambda probe: probe.probe_id != "sample-1/q3")
+    else:
+        content = form(built.probes)
+        numbered = {row["question_id"]: row["cutoff_results"]["top_200"] for row in content["evaluations"]}
+        numbered["conv0_q3"]["judgment"] = "WRONG"
     path = tmp_path / "repeated.json"
     path.write_text(json.dumps(content), encoding="utf-8")
-    labels = values(import_results(reader(built.probes), built.domain, path), "j_2025")
-    assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
-
-
-def test_answers_of_2026_are_in_the_order_of_their_question_numbers(sample, tmp_path: Path, reader) -> None:
-    def repeat(talks: list[Any]) -> None:
-        talks[0]["qa"][3] = dict(talks[0]["qa"][0])
-
-    built = sample(repeat, tmp_path)
-    content = mem0_2026(built.probes)  # in reverse order
-    numbered = {row["question_id"]: row["cutoff_results"]["top_200"] for row in content["evaluations"]}
-    numbered["conv0_q3"]["judgment"] = "WRONG"
-    path = tmp_path / "reversed.json"
-    path.write_text(json.dumps(content), encoding="utf-8")
-    labels = values(import_results(reader(built.probes), built.domain, path), "j_2026")
+    labels = values(import_results(reader(built.probes), built.domain, path), metric)
     assert (labels["sample-1/q0"], labels["sample-1/q3"]) == (1.0, 0.0)
 
 
