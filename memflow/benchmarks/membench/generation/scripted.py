@@ -7,6 +7,7 @@ and other texts are chosen from short lists.
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from memflow.benchmarks.membench.answers import (
     LINE,
@@ -21,7 +22,8 @@ from memflow.benchmarks.membench.generation.templates import (
     fill_sentence,
     with_article,
 )
-from memflow.benchmarks.membench.generation.vocabulary import Language, bundled_vocabulary
+from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, Language, bundled_vocabulary
+from memflow.benchmarks.packaged import load_yaml
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
@@ -30,9 +32,6 @@ from memflow.fingerprint import seeded
 @dataclass(frozen=True)
 class _Words:
     language: Language
-    session: tuple[str, ...]
-    """Sentences without content."""
-    replies: tuple[str, ...]
     openings: tuple[str, ...]
     notes: tuple[str, ...]
     """Openings of messages that address nobody."""
@@ -45,72 +44,12 @@ class _Words:
 
 _ENGLISH = _Words(
     language="en",
-    session=(
-        "I could talk about this for hours.",
-        "You know, I keep coming back to it.",
-        "Somehow that stays with me.",
-        "It feels good to talk about it.",
-        "Well, that's how it is.",
-        "I'm glad I mentioned it.",
-        "I thought you might like to know.",
-        "I don't know why it's on my mind today.",
-        "I hadn't thought about that in a while.",
-        "I was just thinking about it over breakfast.",
-        "It's nice to have somebody to tell this to.",
-        "Not that it's very important.",
-        "It came up over dinner the other night.",
-        "I find it interesting, at least.",
-        "I tell everyone about it.",
-        "It's funny what you remember.",
-        "I may be rambling a bit.",
-        "It just popped into my head.",
-        "I wonder why I never told you before.",
-        "You're a good listener, you know.",
-        "I keep losing track of these things.",
-        "It's good to have that written down somewhere.",
-        "I might tell you more about it another time.",
-        "It makes me smile when I think of it.",
-        "Life gets busy, but I like to keep track.",
-    ),
-    replies=(
-        "Thanks for telling me.",
-        "Good to know.",
-        "I see.",
-        "All right, I'll remember that.",
-        "Okay, I'm listening.",
-        "Got it.",
-        "Thanks, noted.",
-        "Okay, noted.",
-        "I'll keep that in mind.",
-        "Right, I've got that.",
-        "Thanks for letting me know.",
-        "Understood.",
-        "Okay, thanks for telling me.",
-        "Okay, I'll bear that in mind.",
-        "I've made a note of it.",
-        "Sure, I'll remember.",
-        "Thanks for sharing that.",
-        "Mm-hm, go on.",
-        "Okay, tell me more if you like.",
-        "All right, thanks.",
-        "Noted, thank you.",
-        "I see, thanks for telling me.",
-        "Okay, I'll note that.",
-        "Okay, I have that down.",
-        "Right.",
-        "Thank you, that's useful to know.",
-        "Okay. Anything else?",
-        "All right, got it.",
-    ),
     openings=(
         "By the way, ",
         "Just so you know, ",
         "I forgot to mention, ",
         "Did I tell you? ",
-        "",
-        "",
-        "",
-        "",
+        *("", "", "", ""),
     ),
     notes=("Note to self: ", "For the record: ", "", "", ""),
     bare=(
@@ -136,62 +75,6 @@ _ENGLISH = _Words(
 )
 _CHINESE = _Words(
     language="zh",
-    session=(
-        "这个话题我能聊上好久。",
-        "你知道的，我总会想到这些。",
-        "这件事我一直记着。",
-        "能说说这些，感觉真好。",
-        "嗯，就是这么回事。",
-        "说出来心里舒服多了。",
-        "我就是想跟你说说。",
-        "也不知道为什么，今天老想起这个。",
-        "好久没想起这事了。",
-        "早饭的时候我还在想呢。",
-        "有人听我说这些真好。",
-        "也不是什么大事。",
-        "前两天吃饭的时候还聊到过。",
-        "反正我觉得挺有意思的。",
-        "我跟谁都爱说这个。",
-        "人记住的事情真是奇怪。",
-        "我是不是有点啰嗦了。",
-        "突然就想到了。",
-        "奇怪，以前怎么没跟你说过。",
-        "跟你聊天挺轻松的。",
-        "这些事我老是记不清。",
-        "有个地方记下来就放心了。",
-        "改天再跟你细说。",
-        "想起来就忍不住想笑。",
-        "平时忙，但这些我还是想记着。",
-    ),
-    replies=(
-        "谢谢你告诉我这些。",
-        "知道了。",
-        "我明白了。",
-        "好的，我会记住的。",
-        "嗯，我听着呢。",
-        "好的，记下了。",
-        "收到。",
-        "了解了。",
-        "嗯嗯，明白。",
-        "好，我记住了。",
-        "谢谢，我记下了。",
-        "行，我记着。",
-        "好嘞。",
-        "原来是这样。",
-        "嗯，知道了，谢谢。",
-        "好的，了解。",
-        "没问题，我会记着的。",
-        "清楚了。",
-        "嗯，你接着说。",
-        "好，还有别的吗？",
-        "谢谢分享。",
-        "这样啊，明白了。",
-        "好的，我留意着。",
-        "已经记下了。",
-        "哦，是这样啊。",
-        "好，收到，谢谢。",
-        "可以，我记好了。",
-    ),
     openings=("对了，", "跟你说一下，", "忘了说，", "顺便说一句，", "", "", "", ""),
     notes=("趁还没忘：", "记一下：", "", "", ""),
     bare=("不好意思", "除了", "不光", "我想", "我不喜欢", "好", "算了"),
@@ -202,6 +85,13 @@ _CHINESE = _Words(
     ),
     genders={"男性": ("他", "他的"), "女性": ("她", "她的")},
 )
+
+
+@cache
+def _small_talk(language: Language) -> dict[str, list[str]]:
+    """Return sentences without content (`session`), and replies that fit any statement, in a language."""
+    talk: dict[str, dict[str, list[str]]] = load_yaml(PACKAGE, "sample/small_talk.yaml")
+    return talk[language]
 
 
 def _words(request: ChatRequest) -> _Words:
@@ -221,8 +111,15 @@ def _rounds(request: ChatRequest) -> Rounds:
     facts = {name: value for line in lines for name, _, value in [line.removeprefix("- ").partition(": ")]}
     told = list(_fact_sentences(request.fields["topic"], facts, words))
     count = int(request.fields["rounds"])
-    said = told[:count] + [rng.choice(words.session) for _ in range(count - len(told))]
-    return Rounds(rounds=[Round(user=user[:LINE], assistant=rng.choice(words.replies)) for user in said])
+    said = told[:count] + [
+        rng.choice(_small_talk(words.language)["session"]) for _ in range(count - len(told))
+    ]
+    return Rounds(
+        rounds=[
+            Round(user=user[:LINE], assistant=rng.choice(_small_talk(words.language)["replies"]))
+            for user in said
+        ]
+    )
 
 
 def _fact_sentences(topic: str, facts: dict[str, str], words: _Words) -> Iterator[str]:
@@ -244,12 +141,16 @@ def _fact_sentences(topic: str, facts: dict[str, str], words: _Words) -> Iterato
 
 def _messages(request: ChatRequest) -> Messages:
     rng, words = random_of(request), _words(request)
-    return Messages(messages=[rng.choice(words.session) for _ in range(int(request.fields["messages"]))])
+    return Messages(
+        messages=[
+            rng.choice(_small_talk(words.language)["session"]) for _ in range(int(request.fields["messages"]))
+        ]
+    )
 
 
 def _told_round(request: ChatRequest) -> ToldRound:
     rng, words = random_of(request), _words(request)
-    replied = request.fields.get("replied") or rng.choice(words.replies)
+    replied = request.fields.get("replied") or rng.choice(_small_talk(words.language)["replies"])
     return ToldRound(user=_open(rng.choice(words.openings), request), assistant=replied)
 
 

@@ -94,10 +94,11 @@ def format_absolute_time(moment: datetime, language: Language) -> str:
     return f"on {_MONTHS[moment.month - 1]} {moment.day}, {moment.year} at {_CLOCK[at]}"
 
 
-def format_moment(moment: datetime, language: Language) -> str:
+def format_moment(moment: datetime, language: str) -> str:
     """Format a time with its day of the week: `Saturday, October 12, 2024 at 7:00 PM`."""
-    time = format_absolute_time(moment, language).removeprefix("on ")
-    return f"{time}（周{'一二三四五六日'[moment.weekday()]}）" if language == "zh" else f"{moment:%A}, {time}"
+    if language == "zh":
+        return f"{format_absolute_time(moment, 'zh')}（周{'一二三四五六日'[moment.weekday()]}）"
+    return f"{moment:%A}, {format_absolute_time(moment, 'en').removeprefix('on ')}"
 
 
 def parse_age(text: str) -> int:
