@@ -31,7 +31,12 @@ from memflow.benchmarks.amemgym.scripted_reading import (
     stated_values,
     statements,
 )
-from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies, vocabulary_of
+from memflow.benchmarks.amemgym.scripted_words import (
+    in_words,
+    vocabularies,
+    vocabulary_of,
+    within_sentence,
+)
 from memflow.benchmarks.amemgym.wording import bilingual_prompts
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -129,10 +134,10 @@ def _events(request: ChatRequest) -> Groups:
 
 
 def _opening(request: ChatRequest) -> Groups:
-    state = _json(request, "state")
+    state, rng = _json(request, "state"), _rng(request)
     groups = []
-    for number, names in enumerate(_topic_groups(request, [*state])):
-        text = _message(request, {name: state[name] for name in names}, number)
+    for names in _topic_groups(request, [*state]):
+        text = _message(request, rng, {name: state[name] for name in names})
         groups.append(Group(variables=names, text=text))
     return Groups(groups=groups)
 
@@ -140,25 +145,35 @@ def _opening(request: ChatRequest) -> Groups:
 def _utterance(request: ChatRequest) -> Utterance:
     changes = _json(request, "changes")
     return Utterance(
-        text=_message(request, {name: move["to"] for name, move in changes.items()}, changed=True)
+        text=_message(
+            request, _rng(request), {name: move["to"] for name, move in changes.items()}, changed=True
+        )
     )
 
 
 def _message(
-    request: ChatRequest, state: Mapping[str, str], number: int = 0, *, changed: bool = False
+    request: ChatRequest, rng: random.Random, state: Mapping[str, str], *, changed: bool = False
 ) -> str:
-    """Return a message that states the values and, set apart, has a question on their topic: another every month."""
-    rng, vocabulary = _rng(request), vocabulary_of(request)
+    """Return a message that states the values and, set apart, asks about their topic.
+
+    The question is another one for another variable of the topic and in the next quarter of a year.
+    """
+    vocabulary = vocabulary_of(request)
     texts = [vocabulary.texts(name, value) for name, value in state.items()]
     told = vocabulary.joined([rng.choice(text.news if changed else text.told) for text in texts])
-    topic = vocabulary.topic_of(next(iter(state)))
-    exchanges = vocabulary.topics.get(topic, {}).get("exchanges")
-    if exchanges is None:
+    variable = next(iter(state))
+    topic = vocabulary.topic_of(variable)
+    words = vocabulary.topics.get(topic)
+    if words is None:
         return vocabulary.space.join([told, vocabulary.asked])
+    names = [*words["variables"]]
+    number = names.index(vocabulary.canonical(variable)) if vocabulary.canonical(variable) in names else 0
     year, month, _ = map(int, request.fields["date"].split("-"))
+    exchanges = words["exchanges"]
     order = random.Random(seeded(request.fields["profile"], topic)).sample(exchanges, len(exchanges))
-    ask = order[(12 * year + month + number) % len(order)][0]
-    return rng.choice(vocabulary.frames["news" if changed else "told"]).format(told=told, ask=ask)
+    ask = order[((12 * year + month) // 3 * len(names) + number) % len(order)][0]
+    frame = rng.choice(vocabulary.frames["news" if changed else "told"])
+    return frame.format(told=told, aside=within_sentence(told), ask=ask)
 
 
 def _topic_groups(request: ChatRequest, names: Sequence[str]) -> list[list[str]]:

@@ -44,7 +44,8 @@ class ScriptVocabulary:
     advice: str
     asked: str
     frames: Mapping[str, Sequence[str]]
-    """Messages with `told` values or with `news` of them, and with a question on their topic (`ask`)."""
+    """Messages with `told` values or with `news` of them, and with a question on their topic (`ask`). `aside` is the
+    same text as `told`, within a sentence."""
     also: str
     """What connects a statement to the one before it."""
     names: Sequence[str]
@@ -88,8 +89,7 @@ class ScriptVocabulary:
     def joined(self, statements: Sequence[str]) -> str:
         """Return the statements as one text, in which every later one is connected to the one before it."""
         first, *others = statements
-        others = [text if text.startswith(("I ", "I'")) else text[:1].lower() + text[1:] for text in others]
-        return self.space.join([first, *(self.also + text for text in others)])
+        return self.space.join([first, *(self.also + within_sentence(text) for text in others)])
 
     @cached_property
     def worded(self) -> dict[str, dict[str, ValueTexts]]:
@@ -136,6 +136,11 @@ class ScriptVocabulary:
                 replies[question] = reply
                 replies[follow_up] = reply_to_follow_up
         return replies
+
+
+def within_sentence(text: str) -> str:
+    """Return a statement as it is written after other words of the same sentence."""
+    return text if text.startswith(("I ", "I'")) else text[:1].lower() + text[1:]
 
 
 @cache

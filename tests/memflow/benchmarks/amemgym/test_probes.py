@@ -1,10 +1,12 @@
 """Probes: unique gold, stable option order, and evidence."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 from amemgym_agents import SpyChat
+from scipy.stats import chisquare
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
@@ -24,6 +26,15 @@ def test_every_question_has_the_same_options_and_state_probes_in_each_period(dem
         assert [probe.checkpoint for probe in probes] == sorted(periods)
         assert len({(*probe.options, *probe.variants) for probe in probes}) == 1
         assert all((user, probe.checkpoint, name) in stated for probe in probes for name in probe.variables)
+
+
+@pytest.mark.parametrize("name", ["amemgym_demo", "amemgym_demo_zh"])
+def test_gold_of_generated_users_is_at_every_number_of_the_options(name, making, sizing, package):
+    probes = making(sizing(name, users=10, questions=8), package).of_kind("choice")
+    numbers = {(probe.episode_id, probe.question, probe.gold) for probe in probes if len(probe.options) == 4}
+    counts = Counter(number for *_, number in numbers)
+    assert set(counts) == set("1234") and sum(counts.values()) > 150
+    assert chisquare([*counts.values()]).pvalue > 0.05, counts
 
 
 def test_state_probes_by_variable_cover_each_variable_once_per_period(demo, demo_by_variable):
