@@ -34,7 +34,7 @@ def test_gold_of_generated_users_is_at_every_number_of_the_options(name, making,
     numbers = {(probe.episode_id, probe.question, probe.gold) for probe in probes if len(probe.options) == 4}
     counts = Counter(number for *_, number in numbers)
     assert set(counts) == set("1234") and sum(counts.values()) > 150
-    assert chisquare([*counts.values()]).pvalue > 0.05, counts
+    assert chisquare([*counts.values()]).pvalue > 0.01, counts
 
 
 def test_state_probes_by_variable_cover_each_variable_once_per_period(demo, demo_by_variable):
