@@ -113,8 +113,7 @@ class OptionWriter:
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
         """Return the variants (combinations of values) that occur in some period, and others up to `min_variants`.
 
-        All are ordered together, so an option's number does not reveal whether it is ever right. The digest in a key
-        makes the selection and the order the same on every machine.
+        All are ordered together by digest, so the order reveals nothing about periods and is the same on every machine.
         """
 
         def key(purpose: str, variant: Variant) -> str:
@@ -123,7 +122,7 @@ class OptionWriter:
         period_variants = {tuple(state[name] for name in variables) for state in self.history.periods}
         other_variants = {*product(*(self.history.schema[name] for name in variables))} - period_variants
         missing_count = max(0, self.config.min_variants - len(period_variants))
-        # The orders are independent, as the first of one order would otherwise also come first among the options.
+        # With one key for both, the added variants would tend to come first.
         added_variants = sorted(other_variants, key=partial(key, "selection"))[:missing_count]
         return sorted([*period_variants, *added_variants], key=partial(key, "order"))
 

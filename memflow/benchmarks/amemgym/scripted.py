@@ -31,12 +31,7 @@ from memflow.benchmarks.amemgym.scripted_reading import (
     stated_values,
     statements,
 )
-from memflow.benchmarks.amemgym.scripted_words import (
-    in_words,
-    vocabularies,
-    vocabulary_of,
-    within_sentence,
-)
+from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies, vocabulary_of
 from memflow.benchmarks.amemgym.wording import bilingual_prompts
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -137,43 +132,35 @@ def _opening(request: ChatRequest) -> Groups:
     state, rng = _json(request, "state"), _rng(request)
     groups = []
     for names in _topic_groups(request, [*state]):
-        text = _message(request, rng, {name: state[name] for name in names})
+        text = _message(request, rng, {name: state[name] for name in names}, "told")
         groups.append(Group(variables=names, text=text))
     return Groups(groups=groups)
 
 
 def _utterance(request: ChatRequest) -> Utterance:
-    changes = _json(request, "changes")
-    return Utterance(
-        text=_message(
-            request, _rng(request), {name: move["to"] for name, move in changes.items()}, changed=True
-        )
-    )
+    state = {name: move["to"] for name, move in _json(request, "changes").items()}
+    return Utterance(text=_message(request, _rng(request), state, "news"))
 
 
-def _message(
-    request: ChatRequest, rng: random.Random, state: Mapping[str, str], *, changed: bool = False
-) -> str:
+def _message(request: ChatRequest, rng: random.Random, state: Mapping[str, str], kind: str) -> str:
     """Return a message that states the values and, set apart, asks about their topic.
 
-    The question is another one for another variable of the topic and in the next quarter of a year.
+    The question depends on the first variable and on the quarter of the year, so a user rarely repeats one.
     """
     vocabulary = vocabulary_of(request)
     texts = [vocabulary.texts(name, value) for name, value in state.items()]
-    told = vocabulary.joined([rng.choice(text.news if changed else text.told) for text in texts])
+    told = vocabulary.joined([rng.choice(getattr(text, kind)) for text in texts])
     variable = next(iter(state))
     topic = vocabulary.topic_of(variable)
     words = vocabulary.topics.get(topic)
     if words is None:
         return vocabulary.space.join([told, vocabulary.asked])
-    names = [*words["variables"]]
-    number = names.index(vocabulary.canonical(variable)) if vocabulary.canonical(variable) in names else 0
+    name, names, exchanges = vocabulary.canonical(variable), [*words["variables"]], words["exchanges"]
     year, month, _ = map(int, request.fields["date"].split("-"))
-    exchanges = words["exchanges"]
+    number = (12 * year + month) // 3 * len(names) + [*names, name].index(name)
     order = random.Random(seeded(request.fields["profile"], topic)).sample(exchanges, len(exchanges))
-    ask = order[((12 * year + month) // 3 * len(names) + number) % len(order)][0]
-    frame = rng.choice(vocabulary.frames["news" if changed else "told"])
-    return frame.format(told=told, aside=within_sentence(told), ask=ask)
+    ask, aside = order[number % len(order)][0], vocabulary.within_sentence(told)
+    return rng.choice(vocabulary.frames[kind]).format(told=told, aside=aside, ask=ask)
 
 
 def _topic_groups(request: ChatRequest, names: Sequence[str]) -> list[list[str]]:

@@ -65,11 +65,6 @@ def sized(name: str = "amemgym_demo", **parameters: Any) -> Domain:
 
 
 @pytest.fixture(scope="session")
-def sizing() -> Callable[..., Domain]:
-    return sized
-
-
-@pytest.fixture(scope="session")
 def demo(package) -> Made:
     return make(sized(), package)
 

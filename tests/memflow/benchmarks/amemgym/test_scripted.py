@@ -6,7 +6,7 @@ import re
 import pytest
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
-from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies, within_sentence
+from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies
 from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, bilingual_prompts, prompt
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.prompts import all_prompts
@@ -97,11 +97,17 @@ def test_message_sets_question_apart_from_connected_statements():
     news = []
     for name, value in (("watering time", "away most weekends"), ("growing place", "a garden plot")):
         texts = vocabulary.worded[name][value].news
-        news.append([sentence for sentence in texts if within_sentence(sentence) in text or sentence in text])
+        news.append(
+            [
+                sentence
+                for sentence in texts
+                if vocabulary.within_sentence(sentence) in text or sentence in text
+            ]
+        )
     assert [len(sentences) for sentences in news] == [1, 1]
     told = vocabulary.joined([sentences[0] for sentences in news])
     asks = [exchange[0] for exchange in vocabulary.topics["plants"]["exchanges"]]
-    fields = [{"told": told, "aside": within_sentence(told), "ask": ask} for ask in asks]
+    fields = [{"told": told, "aside": vocabulary.within_sentence(told), "ask": ask} for ask in asks]
     assert text in [frame.format(**parts) for frame in vocabulary.frames["news"] for parts in fields]
     assert " Also, " in text
 
