@@ -147,10 +147,8 @@ def _message(request: ChatRequest, rng: random.Random, state: Mapping[str, str],
 
     The question depends on the first variable and on the quarter of the year, so a user rarely repeats one.
     """
-    vocabulary = vocabulary_of(request)
-    texts = [vocabulary.texts(name, value) for name, value in state.items()]
-    told = vocabulary.joined([rng.choice(getattr(text, kind)) for text in texts])
-    variable = next(iter(state))
+    vocabulary, variable = vocabulary_of(request), next(iter(state))
+    told = vocabulary.joined([rng.choice(getattr(vocabulary.texts(*item), kind)) for item in state.items()])
     topic = vocabulary.topic_of(variable)
     words = vocabulary.topics.get(topic)
     if words is None:
@@ -231,8 +229,7 @@ def _claims(request: ChatRequest) -> Findings:
     memory = request.fields["held"]
     supported: list[Any] = []
     for line in request.fields["claims"].split("\n"):
-        _, _, claim = line.partition(": ")
-        variable, _, value = claim.partition(": ")
+        _, variable, value = line.split(": ", 2)
         supported.append("yes" if latest_statement_is(memory, variable, value) else "no")
     return Findings(supported=supported)
 
@@ -250,10 +247,7 @@ def _next(request: ChatRequest) -> str:
         for number, exchange in enumerate(words["exchanges"]):
             if exchange[0] in query:
                 exchanges = [*words["exchanges"][number:], *words["exchanges"][:number]]
-                questions: list[str] = []
-                for ask, _, follow_up, _ in exchanges:
-                    questions += [ask, follow_up]
-                del questions[0]  # the question of the first message
+                _, *questions = [text for texts in exchanges for text in texts[::2]]
                 asked = [index for index, question in enumerate(questions) if question in context]
                 next_index = asked[-1] + 1 if asked else 0
                 return questions[next_index % len(questions)]
