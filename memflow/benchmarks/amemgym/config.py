@@ -36,7 +36,7 @@ class AMemGymConfig(BaseModel):
     max_changes_per_variable: int = Field(3, ge=1)
     """Number of changes after which a variable stays constant, while enough others remain."""
     min_variants: int = Field(4, ge=2, le=12)
-    """Least number of options of a question; variants that never occur come last."""
+    """Least number of options of a question; variants that never occur are among them if too few do."""
     months_per_period: int = Field(3, ge=1)
     """Length of a period in months."""
     rounds_init: int = Field(1, ge=1)

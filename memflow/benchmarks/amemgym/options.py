@@ -8,6 +8,7 @@ import asyncio
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 
 from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
@@ -110,19 +111,20 @@ class OptionWriter:
         return QuestionOptions(question, variables, variants, texts, first_reason)
 
     def _variants(self, question: str, variables: Sequence[str]) -> list[Variant]:
-        """Return the variants (combinations of values) that occur in some period, then more up to `min_variants`.
+        """Return the variants (combinations of values) that occur in some period, and others up to `min_variants`.
 
-        Each group is ordered by digest, so the order reveals nothing about periods and is the same on every machine.
+        All are ordered together by digest, so the order reveals nothing about periods and is the same on every machine.
         """
 
-        def order(variant: Variant) -> str:
-            return digest(self.domain.seed, self.history.profile.user_id, question, variant)
+        def key(purpose: str, variant: Variant) -> str:
+            return digest(self.domain.seed, self.history.profile.user_id, question, purpose, variant)
 
         period_variants = {tuple(state[name] for name in variables) for state in self.history.periods}
-        all_variants = set(product(*(self.history.schema[name] for name in variables)))
-        other_variants = all_variants - period_variants
+        other_variants = {*product(*(self.history.schema[name] for name in variables))} - period_variants
         missing_count = max(0, self.config.min_variants - len(period_variants))
-        return [*sorted(period_variants, key=order), *sorted(other_variants, key=order)[:missing_count]]
+        # With one key for both, the added variants would tend to come first.
+        added_variants = sorted(other_variants, key=partial(key, "selection"))[:missing_count]
+        return sorted([*period_variants, *added_variants], key=partial(key, "order"))
 
     async def _refine_until_recovered(
         self, question: str, variants: Sequence[Mapping[str, str]], index: int, text: str

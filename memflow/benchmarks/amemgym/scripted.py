@@ -129,36 +129,36 @@ def _events(request: ChatRequest) -> Groups:
 
 
 def _opening(request: ChatRequest) -> Groups:
-    state = _json(request, "state")
+    state, rng = _json(request, "state"), _rng(request)
     groups = []
-    for number, names in enumerate(_topic_groups(request, [*state])):
-        text = _message(request, {name: state[name] for name in names}, number)
+    for names in _topic_groups(request, [*state]):
+        text = _message(request, rng, {name: state[name] for name in names}, "told")
         groups.append(Group(variables=names, text=text))
     return Groups(groups=groups)
 
 
 def _utterance(request: ChatRequest) -> Utterance:
-    changes = _json(request, "changes")
-    return Utterance(
-        text=_message(request, {name: move["to"] for name, move in changes.items()}, changed=True)
-    )
+    state = {name: move["to"] for name, move in _json(request, "changes").items()}
+    return Utterance(text=_message(request, _rng(request), state, "news"))
 
 
-def _message(
-    request: ChatRequest, state: Mapping[str, str], number: int = 0, *, changed: bool = False
-) -> str:
-    """Return a message that states the values and, set apart, has a question on their topic: another every month."""
-    rng, vocabulary = _rng(request), vocabulary_of(request)
-    texts = [vocabulary.texts(name, value) for name, value in state.items()]
-    told = vocabulary.joined([rng.choice(text.news if changed else text.told) for text in texts])
-    topic = vocabulary.topic_of(next(iter(state)))
-    exchanges = vocabulary.topics.get(topic, {}).get("exchanges")
-    if exchanges is None:
+def _message(request: ChatRequest, rng: random.Random, state: Mapping[str, str], kind: str) -> str:
+    """Return a message that states the values and, set apart, asks about their topic.
+
+    The question depends on the first variable and on the quarter of the year, so a user rarely repeats one.
+    """
+    vocabulary, variable = vocabulary_of(request), next(iter(state))
+    told = vocabulary.joined([rng.choice(getattr(vocabulary.texts(*item), kind)) for item in state.items()])
+    topic = vocabulary.topic_of(variable)
+    words = vocabulary.topics.get(topic)
+    if words is None:
         return vocabulary.space.join([told, vocabulary.asked])
+    name, names, exchanges = vocabulary.canonical(variable), [*words["variables"]], words["exchanges"]
     year, month, _ = map(int, request.fields["date"].split("-"))
+    number = (12 * year + month) // 3 * len(names) + [*names, name].index(name)
     order = random.Random(seeded(request.fields["profile"], topic)).sample(exchanges, len(exchanges))
-    ask = order[(12 * year + month + number) % len(order)][0]
-    return rng.choice(vocabulary.frames["news" if changed else "told"]).format(told=told, ask=ask)
+    ask, aside = order[number % len(order)][0], vocabulary.within_sentence(told)
+    return rng.choice(vocabulary.frames[kind]).format(told=told, aside=aside, ask=ask)
 
 
 def _topic_groups(request: ChatRequest, names: Sequence[str]) -> list[list[str]]:
@@ -229,8 +229,7 @@ def _claims(request: ChatRequest) -> Findings:
     memory = request.fields["held"]
     supported: list[Any] = []
     for line in request.fields["claims"].split("\n"):
-        _, _, claim = line.partition(": ")
-        variable, _, value = claim.partition(": ")
+        _, variable, value = line.split(": ", 2)
         supported.append("yes" if latest_statement_is(memory, variable, value) else "no")
     return Findings(supported=supported)
 
@@ -248,10 +247,7 @@ def _next(request: ChatRequest) -> str:
         for number, exchange in enumerate(words["exchanges"]):
             if exchange[0] in query:
                 exchanges = [*words["exchanges"][number:], *words["exchanges"][:number]]
-                questions: list[str] = []
-                for ask, _, follow_up, _ in exchanges:
-                    questions += [ask, follow_up]
-                del questions[0]  # the question of the first message
+                _, *questions = [text for texts in exchanges for text in texts[::2]]
                 asked = [index for index, question in enumerate(questions) if question in context]
                 next_index = asked[-1] + 1 if asked else 0
                 return questions[next_index % len(questions)]

@@ -17,11 +17,6 @@ _CACHED = 16384
 """Number of cached lines, names and options, which repeat from probe to probe."""
 
 
-def last_stated(text: str, variable: str, values: Sequence[str]) -> str | None:
-    """Return the last value that `text` states for the variable, or None."""
-    return stated_values(text, {variable: values})[variable]
-
-
 def latest_statement_is(text: str, variable: str, value: str) -> bool:
     """Return whether the last statement about the variable is of this value.
 
@@ -31,10 +26,10 @@ def latest_statement_is(text: str, variable: str, value: str) -> bool:
     name = in_words(variable)
     vocabulary_values = worded_values(name)
     if in_words(value) in vocabulary_values:
-        return last_stated(text, variable, [*vocabulary_values]) == in_words(value)
+        return stated_values(text, {name: [*vocabulary_values]})[name] == in_words(value)
     for sentence in reversed(_sentences(text)):
         if _position(sentence, name) >= 0:
-            return last_stated(_GONE.sub("", sentence), variable, [value]) == value
+            return stated_values(_GONE.sub("", sentence), {variable: [value]})[variable] == value
     return False
 
 

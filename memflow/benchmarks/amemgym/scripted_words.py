@@ -44,7 +44,7 @@ class ScriptVocabulary:
     advice: str
     asked: str
     frames: Mapping[str, Sequence[str]]
-    """Messages with `told` values or with `news` of them, and with a question on their topic (`ask`)."""
+    """Messages with values (`told`, or `aside` within a sentence) and a question on their topic (`ask`), by kind."""
     also: str
     """What connects a statement to the one before it."""
     names: Sequence[str]
@@ -88,8 +88,12 @@ class ScriptVocabulary:
     def joined(self, statements: Sequence[str]) -> str:
         """Return the statements as one text, in which every later one is connected to the one before it."""
         first, *others = statements
-        others = [text if text.startswith(("I ", "I'")) else text[:1].lower() + text[1:] for text in others]
-        return self.space.join([first, *(self.also + text for text in others)])
+        return self.space.join([first, *(self.also + self.within_sentence(text) for text in others)])
+
+    @staticmethod
+    def within_sentence(text: str) -> str:
+        """Return a statement as it is written after other words of the same sentence."""
+        return text if text.startswith(("I ", "I'")) else text[:1].lower() + text[1:]
 
     @cached_property
     def worded(self) -> dict[str, dict[str, ValueTexts]]:

@@ -1,13 +1,16 @@
 """Probes: unique gold, stable option order, and evidence."""
 
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 from amemgym_agents import SpyChat
+from scipy.stats import chisquare
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
+from memflow.benchmarks.registry import find_domain
 
 
 def test_every_question_has_the_same_options_and_state_probes_in_each_period(demo):
@@ -24,6 +27,17 @@ def test_every_question_has_the_same_options_and_state_probes_in_each_period(dem
         assert [probe.checkpoint for probe in probes] == sorted(periods)
         assert len({(*probe.options, *probe.variants) for probe in probes}) == 1
         assert all((user, probe.checkpoint, name) in stated for probe in probes for name in probe.variables)
+
+
+@pytest.mark.parametrize("name", ["amemgym_demo", "amemgym_demo_zh"])
+def test_gold_of_generated_users_is_at_every_number_of_the_options(name, making, package):
+    domain = find_domain(name)
+    domain = replace(domain, parameters={**domain.parameters, "questions": 8})
+    probes = making(domain, package).of_kind("choice")
+    numbers = {(probe.episode_id, probe.question, probe.gold) for probe in probes if len(probe.options) == 4}
+    counts = Counter(number for *_, number in numbers)
+    assert set(counts) == set("1234") and sum(counts.values()) > 100
+    assert chisquare([*counts.values()]).pvalue > 0.01, counts
 
 
 def test_state_probes_by_variable_cover_each_variable_once_per_period(demo, demo_by_variable):
@@ -46,14 +60,15 @@ def test_state_probes_by_variable_cover_each_variable_once_per_period(demo, demo
 async def test_failed_option_quarantines_all_probes_of_its_user_if_configured(demo, state_probes):
     parameters = {**demo.domain.parameters, "quarantine": "user", "state_probes": state_probes}
     domain = replace(demo.domain, parameters=parameters)
-    asked = {probe.episode_id: probe.question for probe in demo.of_kind("choice")}
-    question = asked["nora"]
-    assert question not in (asked["tomas"], asked["mei"])
+    users = ("nora", "tomas", "mei")
+    asked = {(probe.episode_id, probe.question) for probe in demo.of_kind("choice")}
+    others = {text for user_id, text in asked if user_id in ("tomas", "mei")}
+    question = min(text for user_id, text in asked if user_id == "nora" and text not in others)
     chat = SpyChat({"answers": lambda request: "" if request.fields["question"] == question else None})
     probes = await AMemGym().probes(domain, demo.records, demo.states, demo.turns, chat)
     of_users = {
         user_id: {probe.reason is None for probe in probes if probe.episode_id == user_id}
-        for user_id in ("nora", "tomas", "mei")
+        for user_id in users
     }
     assert of_users == {"nora": {False}, "tomas": {True}, "mei": {True}}
 

@@ -72,7 +72,7 @@ def test_scripted_sentences_state_exactly_their_value_and_options_state_none(lan
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_scripted_replies_answer_the_question_that_was_asked(language):
     vocabulary, suffix = vocabularies()[language], "_zh" if language == "zh" else ""
-    assert len(set(vocabulary.exchanges.values())) == len(vocabulary.exchanges) == 96
+    assert len(set(vocabulary.exchanges.values())) == len(vocabulary.exchanges) == 144
     for topic in vocabulary.topics.values():
         for ask, reply, follow_up, reply_to_follow_up in topic["exchanges"]:
             fields = {
@@ -89,17 +89,40 @@ def test_scripted_replies_answer_the_question_that_was_asked(language):
 def test_message_sets_question_apart_from_connected_statements():
     changes = {
         "watering_time": {"from": None, "to": "away_most_weekends"},
-        "growing_place": {"from": None, "to": "an_allotment"},
+        "growing_place": {"from": None, "to": "a_garden_plot"},
     }
     fields = {"changes": json.dumps(changes), "date": "2024-05-01", "profile": "a"}
     text = answer("amemgym/utterance", **fields).text
-    worded, news = vocabularies()["en"].worded, []
-    for name, value in (("watering time", "away most weekends"), ("growing place", "an allotment")):
-        news.append([sentence for sentence in worded[name][value].news if sentence[1:] in text])
-    assert all(len(sentences) == 1 for sentences in news)
-    frames = [frame.format(told="|", ask="|").split("|") for frame in vocabularies()["en"].frames["news"]]
-    assert any(all(part in text for part in frame) for frame in frames)
+    vocabulary = vocabularies()["en"]
+    news = []
+    for name, value in (("watering time", "away most weekends"), ("growing place", "a garden plot")):
+        texts = vocabulary.worded[name][value].news
+        news.append(
+            [
+                sentence
+                for sentence in texts
+                if vocabulary.within_sentence(sentence) in text or sentence in text
+            ]
+        )
+    assert [len(sentences) for sentences in news] == [1, 1]
+    told = vocabulary.joined([sentences[0] for sentences in news])
+    asks = [exchange[0] for exchange in vocabulary.topics["plants"]["exchanges"]]
+    fields = [{"told": told, "aside": vocabulary.within_sentence(told), "ask": ask} for ask in asks]
+    assert text in [frame.format(**parts) for frame in vocabulary.frames["news"] for parts in fields]
     assert " Also, " in text
+
+
+@pytest.mark.parametrize(("suffix", "language"), [("", "en"), ("_zh", "zh")])
+def test_user_asks_another_question_for_each_variable_and_period(suffix, language):
+    vocabulary = vocabularies()[language]
+    for topic, words in vocabulary.topics.items():
+        asks = []
+        for date in ("2020-10-01", "2021-01-01", "2021-04-01"):
+            for name, values in vocabulary.variables(topic, 2, 3).items():
+                changes = json.dumps({name: {"from": None, "to": values[0]}})
+                text = answer(f"amemgym/utterance{suffix}", changes=changes, date=date, profile="a").text
+                asks += [exchange[0] for exchange in words["exchanges"] if exchange[0] in text]
+        assert len(asks) == len(set(asks)) == 6
 
 
 def answer(prompt_name: str, **fields: str) -> str:

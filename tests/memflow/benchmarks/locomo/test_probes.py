@@ -44,7 +44,7 @@ def test_captions_are_part_of_messages_unless_left_out(sample) -> None:
         return next(turn.text for turn in sample(**parameters).turns if turn.message_id == "sample-1/D1:3")
 
     assert text() == (
-        "Comet already has a favorite place on the sofa. [shares an image: a grey dog asleep on a yellow sofa]"
+        "Comet already has a favorite place on the sofa. [shares an image: a gray dog asleep on a yellow sofa]"
     )
     assert text(captions="left_out") == "Comet already has a favorite place on the sofa."
 

@@ -72,10 +72,10 @@ async def test_each_contract_gets_question_gold_and_answer_with_temperature_0(sa
     golds = {
         (request.prompt, request.fields["question"]): request.fields["gold"] for request in judge.requests
     }
-    holiday = "Would Tomas enjoy a holiday by the sea?"
-    assert golds["locomo/j_2025", holiday] == "Yes; he sails and lives near the coast"
-    assert golds["locomo/j_2026", holiday] == "Yes", "this contract cuts the gold of category 3"
-    assert golds["locomo/j_2026", "How many parrots does Vera keep?"] == "2"
+    vacation = "Would Tomas enjoy a vacation by the sea?"
+    assert golds["locomo/j_2025", vacation] == "Yes; he sails and lives near the coast"
+    assert golds["locomo/j_2026", vacation] == "Yes", "this contract cuts the gold of category 3"
+    assert golds["locomo/j_2026", "How many parrots does Vera have?"] == "2"
 
 
 @pytest.mark.parametrize(
