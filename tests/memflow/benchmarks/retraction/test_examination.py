@@ -113,7 +113,7 @@ async def test_user_is_quarantined_if_new_words_change_a_fact() -> None:
     ("message", "wording", "reason"),
     [
         ("Please forget what I said about my car.", "Please do not forget my car.", "more negations"),
-        ("My flat is in Porto.", "My flat is no longer in Porto.", "more negations"),
+        ("My apartment is in Porto.", "My apartment is no longer in Porto.", "more negations"),
         (
             "A friend says: “Your dog is called Mango.”",
             "Your dog, says a friend, is called.",
