@@ -5,7 +5,8 @@ metrics/paired.py has the statistics. comparisons.py compares all assistants of 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from memflow.metrics.intervals import no_interval
 from memflow.metrics.multiple_tests import holm
@@ -40,6 +41,10 @@ class PairedDifference:
     episodes_needed_low: int | None = None
     episodes_needed_high: int | None = None
     reason: str | None = None
+
+    def columns(self) -> dict[str, Any]:
+        """Return the values by field; a `Comparison` row has columns of the same names."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def paired_difference(
@@ -78,8 +83,8 @@ def paired_difference(
     )
 
 
-def within(difference: PairedDifference, span: float) -> PairedDifference:
-    """Return a difference whose interval is cut off at -span and span, for a metric whose range has this width."""
+def clip_interval(difference: PairedDifference, span: float) -> PairedDifference:
+    """Return a difference with its interval clipped to [-span, span], for a metric whose range has this width."""
     if difference.low is None or difference.high is None:
         return difference
     return replace(difference, low=max(difference.low, -span), high=min(difference.high, span))

@@ -274,8 +274,10 @@ def _count(values: Values) -> int:
 
 def _sums(values: Values, episodes: Mapping[str, str]) -> dict[str, tuple[float, int]]:
     """Return the sum and the number of the values of each episode that has any."""
-    by_episode: dict[str, list[float]] = {}
+    values_by_episode: dict[str, list[float]] = {}
     for probe, value in values.items():
         if value is not None:
-            by_episode.setdefault(episodes[probe], []).append(value)
-    return {episode: (math.fsum(values), len(values)) for episode, values in sorted(by_episode.items())}
+            values_by_episode.setdefault(episodes[probe], []).append(value)
+    return {
+        episode: (math.fsum(numbers), len(numbers)) for episode, numbers in sorted(values_by_episode.items())
+    }
