@@ -268,7 +268,7 @@ class Results(Generic[Frame]):
         return self._frame("memory.indexes", rows, (*ENTRIES, "rank", "score"))
 
     def health(self, domain: str | None = None, assistant: AnyMemory | None = None) -> Frame:
-        """Return one row per measure of what each memory did with what it was given, as `memflow show health` does."""
+        """Return one row per domain, assistant and health measure (such as failed writes), as `memflow show health`."""
         name = self._stored_names("score.health", domain, assistant)
         partitions = [part.partition("/") for part in self._lake.partitions("score.health")]
         rows = [

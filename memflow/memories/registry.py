@@ -164,10 +164,7 @@ def _shipped_memory(name: str) -> MemoryConfig | None:
 
 
 def _user_memory(name: str, user_memory: UserMemory, user_memories: Mapping[str, UserMemory]) -> MemoryConfig:
-    """Return the configuration of a user's memory. Raises BadSettings, with its name and package, if it is unusable.
-
-    Its `system` may be another of `user_memories`, if that one has no `system` itself.
-    """
+    """Return the configuration of a user's memory. Raises BadSettings, with its name and package, if it is unusable."""
     label = f"the memory {name}" + (f" of the package {user_memory.package}" if user_memory.package else "")
     if _shipped_memory(name) is not None:
         raise BadSettings(f"{label} has the name of a built-in memory. Rename it in memflow.toml.")

@@ -27,9 +27,8 @@ async def measure_retrieval(context: StepContext) -> Tables:
     sequence_by_message = sequence_numbers(context.stream("memory.transcripts")) if attributions else {}
     rows: list[ProbeRetrieval] = []
     for batch in episode_batches(attributions):  # the entries of a batch are in memory and in one index
-        rows += await _measure(
-            context, {name: attributions[name] for name in batch}, probes, sequence_by_message
-        )
+        episodes = {name: attributions[name] for name in batch}
+        rows += await _measure(context, episodes, probes, sequence_by_message)
     return {"score.retrieval": rows}
 
 
@@ -39,10 +38,7 @@ async def _measure(
     probes: Mapping[str, Probe],
     sequence_by_message: Mapping[str, int],
 ) -> list[ProbeRetrieval]:
-    """Return the rows of the probes of some episodes, in the order of `attributions`.
-
-    A probe whose stored or recalled entries are unknown has an `unmeasured_row`. Entries without a vector are embedded.
-    """
+    """Return the rows of the probes of some episodes; a row with unknown stored or recalled entries has a reason."""
     all_attributions = list(chain.from_iterable(attributions.values()))
     # Without an export of the memory server, or with a failed reply, there is nothing to compare.
     measured = [row for row in all_attributions if row.stored is not None and row.recalled is not None]
@@ -64,10 +60,8 @@ async def _measure(
     vectors = await (await context.models.embedder()).embed(queries, "query")
     with context.index(entries) as search:
         for row, query, vector in zip(measured, queries, vectors, strict=True):
-            probe, history = probes[row.probe_id], histories[row.episode_id]
-            entries_of_probe = _entries_of(
-                row, probe, history, replies[row.probe_id], sequence_by_message, ignored
-            )
+            probe, reply, history = probes[row.probe_id], replies[row.probe_id], histories[row.episode_id]
+            entries_of_probe = _entries_of(row, probe, history, reply, sequence_by_message, ignored)
             rankings = _rankings(search, entries_of_probe, history.sequence(probe), query, vector.tolist())
             rows_by_probe[row.probe_id] = retrieval_rows(entries_of_probe, rankings)
     return list(chain.from_iterable(rows_by_probe.values()))

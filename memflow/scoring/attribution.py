@@ -85,9 +85,8 @@ class _MemoryTimeline:
         Raises BadInput if the probe follows a message that was not played.
         """
         history = self.histories.get(probe.episode_id)
-        return received_evidence(
-            probe, 0 if history is None else history.sequence(probe), self.sequence_by_message
-        )
+        asked_at = 0 if history is None else history.sequence(probe)
+        return received_evidence(probe, asked_at, self.sequence_by_message)
 
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
         """Return the `messages` that are sources of an entry that was not retired when the probe was asked."""

@@ -5,8 +5,7 @@ metrics/paired.py has the statistics. comparisons.py compares all assistants of 
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from memflow.metrics.intervals import no_interval
 from memflow.metrics.multiple_tests import holm
@@ -41,10 +40,6 @@ class PairedDifference:
     episodes_needed_low: int | None = None
     episodes_needed_high: int | None = None
     reason: str | None = None
-
-    def columns(self) -> dict[str, Any]:
-        """Return the values by field; a `Comparison` row has columns of the same names."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def paired_difference(

@@ -5,7 +5,7 @@ of assistants with values of the same items.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -51,7 +51,7 @@ class DomainContext:
             a=self.assistants[a],
             b=self.assistants[b],
             scripted=self.scripted[a] or self.scripted[b] or self._judged_by_script(measure.metric, pair),
-            **difference.columns(),
+            **asdict(difference),  # the fields have the names of columns
         )
 
     def _judged_by_script(self, metric: str, pair: Positions) -> bool:

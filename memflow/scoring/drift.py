@@ -274,10 +274,8 @@ def _count(values: Values) -> int:
 
 def _sums(values: Values, episodes: Mapping[str, str]) -> dict[str, tuple[float, int]]:
     """Return the sum and the number of the values of each episode that has any."""
-    values_by_episode: dict[str, list[float]] = {}
+    by_episode: dict[str, list[float]] = {}
     for probe, value in values.items():
         if value is not None:
-            values_by_episode.setdefault(episodes[probe], []).append(value)
-    return {
-        episode: (math.fsum(numbers), len(numbers)) for episode, numbers in sorted(values_by_episode.items())
-    }
+            by_episode.setdefault(episodes[probe], []).append(value)
+    return {episode: (math.fsum(numbers), len(numbers)) for episode, numbers in sorted(by_episode.items())}

@@ -11,8 +11,7 @@ import yaml
 
 from memflow.memories.systems import System
 
-ALL_WITH_CHAT = "all_with_chat"
-"""The name under `memories` that stands for all systems that ask a chat model."""
+ALL_WITH_CHAT = "all_with_chat"  # under `memories`: all systems that ask a chat model
 
 
 def deviations_of(system: System) -> list[dict[str, Any]]:

@@ -83,10 +83,8 @@ def _calibrate(request: ChatRequest) -> Statements:
             statement = sentence[:MAX_STATEMENT]
             if statement not in request.fields["predicted"]:
                 first_messages.setdefault(statement, number)
-    new_statements = [
-        Statement(statement=statement, lines=[number]) for statement, number in first_messages.items()
-    ]
-    return Statements(statements=new_statements[:MAX_STATEMENTS])
+    new = [Statement(statement=statement, lines=[number]) for statement, number in first_messages.items()]
+    return Statements(statements=new[:MAX_STATEMENTS])
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:

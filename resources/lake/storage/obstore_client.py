@@ -70,7 +70,7 @@ class ObstoreClient:
         return put["e_tag"] or ""
 
     def swap(self, key: str, content: bytes, tag: str) -> str | None:
-        """Replace the version of an object with this tag. Return the new tag; None if the object has another tag."""
+        """Write `content` if the object's tag is `tag` (compare and swap). Return the new tag; None if it differs."""
         with self._request("swap"), _none_if_missing():
             try:
                 put = obstore.put(self._store, key, content, mode={"e_tag": tag}, use_multipart=False)

@@ -10,6 +10,7 @@ from itertools import product
 from typing import Any, Literal
 
 from memflow.benchmarks.membench.generation.vocabulary import Language
+from memflow.benchmarks.membench.wording import rerun_advice
 from memflow.errors import BadInput
 
 ScaleUnit = Literal["ten", "hundred", "thousand"]
@@ -180,4 +181,4 @@ def _number(text: str, pattern: str) -> int:
 
 
 def _parse_error(text: str, what: str) -> BadInput:
-    return BadInput(f"the value {text!r} is not {what}. Regenerate the domain.")
+    return BadInput(f"the value {text!r} is not {what}. {rerun_advice()}")
