@@ -273,9 +273,9 @@ class Results(Generic[Frame]):
         partitions = [part.partition("/") for part in self._lake.partitions("score.health")]
         rows = [
             asdict(row)
-            for of_domain, _, of_assistant in partitions
-            if domain in (None, of_domain) and name in (None, of_assistant)
-            for row in self._lake.read("score.health", f"{of_domain}/{of_assistant}")
+            for domain_name, _, assistant_name in partitions
+            if domain in (None, domain_name) and name in (None, assistant_name)
+            for row in self._lake.read("score.health", f"{domain_name}/{assistant_name}")
         ]
         return self._frame("score.health", filter(self._is_selected, rows))
 

@@ -71,7 +71,11 @@ def _contradiction(assistant: str, rates: dict[tuple[str, str], Score]) -> str |
     differences = {}
     for metric in NAMES:
         score_by_evidence, score_by_probes = rates.get((metric, BY_EVIDENCE)), rates.get((metric, STANDARD))
-        if score_by_evidence and score_by_probes and _apart(score_by_evidence, score_by_probes):
+        if (
+            score_by_evidence
+            and score_by_probes
+            and _have_disjoint_intervals(score_by_evidence, score_by_probes)
+        ):
             differences[metric] = (score_by_probes.value or 0.0) - (score_by_evidence.value or 0.0)
     if not differences:
         return None
@@ -92,10 +96,8 @@ def _contradiction(assistant: str, rates: dict[tuple[str, str], Score]) -> str |
     )
 
 
-def _apart(score: Score, other: Score) -> bool:
+def _have_disjoint_intervals(score: Score, other: Score) -> bool:
     """Return whether the intervals of two scores do not overlap; False if one has no interval."""
-    ends = (score.low, score.high, other.low, other.high)
-    if any(end is None for end in ends):
+    if score.low is None or score.high is None or other.low is None or other.high is None:
         return False
-    low, high, other_low, other_high = (end for end in ends if end is not None)
-    return high < other_low or other_high < low
+    return score.high < other.low or other.high < score.low

@@ -40,8 +40,8 @@ def read(file: File) -> Iterator[RawRecord]:
             raise file.bad(f"the file lacks the columns {' and '.join(sorted(lacking))}")
         batches = table.iter_batches(batch_size=MAX_ROWS, columns=["prompt", "story"])
         rows = [row for batch in batches for row in batch.to_pylist()][:MAX_ROWS]
-    except (pyarrow.ArrowException, OSError) as wrong:
-        raise file.bad(f"the file is truncated or invalid Parquet ({wrong})") from wrong
+    except (pyarrow.ArrowException, OSError) as error:
+        raise file.bad(f"the file is truncated or invalid Parquet ({error})") from error
     yield from parse_records(
         (RawRecord(f"row {number + 1}", row, str(number)) for number, row in enumerate(rows)), _parse
     )
