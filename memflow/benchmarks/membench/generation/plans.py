@@ -76,7 +76,7 @@ class TrajectoryPlan:
     scene: Scene
     kind: QuestionKind
     scenario: str
-    language: str
+    language: Language
     sessions: tuple[PlannedSession, ...]
     query: PlannedQuestion
 

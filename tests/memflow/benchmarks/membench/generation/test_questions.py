@@ -93,3 +93,12 @@ async def test_message_without_a_valid_time_is_named_with_the_command_that_regen
     said = {turn.message_id: replace(turn, sent_at="noon") for turn in turn_rows("d", trajectory)}
     with pytest.raises(BadInput, match=rf"{layout.last} of d has the time 'noon'.*run --domain d --force"):
         await word_question(planned(), layout, said, 1, simulator())
+
+
+async def test_option_that_is_no_time_is_named_with_its_question(planned, simulator):
+    plan = dated(planned("observation"), (0, 1))
+    plan = replace(plan, query=replace(plan.query, wrong=("noon", *LATER[1:])))
+    with pytest.raises(
+        BadInput, match="the question of u1/simple/roles/0: the value 'noon' is not a time such as"
+    ):
+        await worded(plan, simulator())
