@@ -268,14 +268,14 @@ class Results(Generic[Frame]):
         return self._frame("memory.indexes", rows, (*ENTRIES, "rank", "score"))
 
     def health(self, domain: str | None = None, assistant: AnyMemory | None = None) -> Frame:
-        """Return one row per measure of what each memory did with what it was given, as `memflow show health` does."""
+        """Return one row per domain, assistant and health measure (such as failed writes), as `memflow show health`."""
         name = self._stored_names("score.health", domain, assistant)
         partitions = [part.partition("/") for part in self._lake.partitions("score.health")]
         rows = [
             asdict(row)
-            for of_domain, _, of_assistant in partitions
-            if domain in (None, of_domain) and name in (None, of_assistant)
-            for row in self._lake.read("score.health", f"{of_domain}/{of_assistant}")
+            for domain_name, _, assistant_name in partitions
+            if domain in (None, domain_name) and name in (None, assistant_name)
+            for row in self._lake.read("score.health", f"{domain_name}/{assistant_name}")
         ]
         return self._frame("score.health", filter(self._is_selected, rows))
 

@@ -102,22 +102,22 @@ def _history(lake: "Lake", domain: str, assistant: str, episode: str | None) -> 
         )
     check_played(lake, domain, assistant, "memory.indexes")
     asked = lake.read("question.probes", domain) if domain in lake.partitions("question.probes") else []
-    pasts = episode_histories(
+    histories = episode_histories(
         lake.read("memory.indexes", partition, vectors=False),
         lake.read("memory.transcripts", partition),
         asked,
     )
-    if not pasts:
+    if not histories:
         raise BadInput(
             f"{assistant} has no messages in {domain}, because it did not play an episode there. "
             "Choose another assistant or domain."
         )
-    if episode is None and len(pasts) > 1:
-        some = ", ".join([*pasts][:MOST_NAMES]) + (", ..." if len(pasts) > MOST_NAMES else "")
-        raise BadInput(f"{partition} has {len(pasts)} episodes: {some}. Choose one with --episode.")
-    name = episode or next(iter(pasts))
-    check_names(partition, "episode", [name], pasts)
-    return name, pasts[name]
+    if episode is None and len(histories) > 1:
+        some = ", ".join([*histories][:MOST_NAMES]) + (", ..." if len(histories) > MOST_NAMES else "")
+        raise BadInput(f"{partition} has {len(histories)} episodes: {some}. Choose one with --episode.")
+    name = episode or next(iter(histories))
+    check_names(partition, "episode", [name], histories)
+    return name, histories[name]
 
 
 def _by_kind(items: Sequence["Item"]) -> Iterator[RenderableType]:

@@ -57,11 +57,11 @@ class EntryStore:
         self.sequence = 0
         self.indexes = indexes
         self._items: dict[str, Item] = {}
-        self._live: dict[str, dict[str, Item]] = {}
+        self._live: dict[str, dict[str, Item]] = {}  # current entries: kind -> id -> entry
         self._changes: list[Item] = []
-        self._next: dict[str, str] = {}
-        self._added = 0
-        self._restored: int | None = None
+        self._successors: dict[str, str] = {}  # id of an entry -> id of its next version
+        self._addition_count = 0
+        self._version_when_restored: int | None = None
 
     def add(
         self,
@@ -79,7 +79,7 @@ class EntryStore:
         `meta` must be JSON data; it is stored after a JSON round trip.
         """
         item = Item(
-            f"{kind}-{self._added}",
+            f"{kind}-{self._addition_count}",
             kind,
             text,
             tuple(sources),
@@ -87,11 +87,11 @@ class EntryStore:
             None,
             role,
             vector,
-            self._added,
+            self._addition_count,
             json.loads(json.dumps(meta)) if meta else {},
             previous,
         )
-        self._added += 1
+        self._addition_count += 1
         self._add_live(item)
         return item
 
@@ -158,8 +158,8 @@ class EntryStore:
 
         An entry that was never revised is its own newest version.
         """
-        while entry_id in self._next:
-            entry_id = self._next[entry_id]
+        while entry_id in self._successors:
+            entry_id = self._successors[entry_id]
         return self.get(entry_id)
 
     @property
@@ -200,19 +200,19 @@ class EntryStore:
                 store._add_live(item if item.until is None else replace(item, until=None))
             else:
                 store._index(item)
-        store._added = 1 + max((item.order for item in items if item.since <= sequence), default=-1)
-        store._restored = store.version
+        store._addition_count = 1 + max((item.order for item in items if item.since <= sequence), default=-1)
+        store._version_when_restored = store.version
         return store
 
     @property
     def is_as_restored(self) -> bool:
         """Whether the store was restored and did not change since then."""
-        return self._restored == self.version
+        return self._version_when_restored == self.version
 
     def _index(self, item: Item) -> None:
         self._items[item.entry_id] = item
         if item.previous is not None:
-            self._next[item.previous] = item.entry_id
+            self._successors[item.previous] = item.entry_id
 
     def _add_live(self, item: Item) -> None:
         self._index(item)

@@ -244,7 +244,7 @@ class Memory(ABC):
     async def embed(self, texts: Sequence[str], input_type: InputType) -> Vector:
         """Return one vector per text, of shape (len(texts), dimensions). Without texts, no request is made.
 
-        Texts that are compared with one another alone, such as queries with former queries, have one input type.
+        Texts that are compared only with each other, such as queries with earlier queries, get the same `input_type`.
         """
         if not texts:
             return np.empty((0, 0), np.float32)

@@ -164,13 +164,14 @@ def _shipped_memory(name: str) -> MemoryConfig | None:
 
 
 def _user_memory(name: str, user_memory: UserMemory, user_memories: Mapping[str, UserMemory]) -> MemoryConfig:
+    """Return the configuration of a user's memory. Raises BadSettings, with its name and package, if it is unusable."""
     label = f"the memory {name}" + (f" of the package {user_memory.package}" if user_memory.package else "")
     if _shipped_memory(name) is not None:
         raise BadSettings(f"{label} has the name of a built-in memory. Rename it in memflow.toml.")
     defaults: dict[str, Any] = {}
     try:
-        if user_memory.wrong:
-            raise BadSettings(user_memory.wrong)
+        if user_memory.fault:
+            raise BadSettings(user_memory.fault)
         if user_memory.system:
             classes = {key: memory for key, memory in user_memories.items() if not memory.system}
             base = find(user_memory.system, classes)
@@ -181,8 +182,8 @@ def _user_memory(name: str, user_memory: UserMemory, user_memories: Mapping[str,
         else:
             system = System(name, load_memory(user_memory.path), "of your own")
         _ = system.prompts  # parse them now, so that a malformed prompt is reported before a run
-    except MemflowError as wrong:
-        raise BadSettings(f"{label}: {wrong}") from wrong
+    except MemflowError as error:
+        raise BadSettings(f"{label}: {error}") from error
     return replace(
         _configure(name, system, {**defaults, **user_memory.parameters}), server=user_memory.server
     )

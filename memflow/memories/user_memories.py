@@ -36,7 +36,7 @@ class UserMemory:
     """A memory that a user declares: a class, a shipped system or a memory server, and parameter values.
 
     A class is given by `path`, a shipped system by `system`, and a memory server by `server`.
-    `package` is the installed package that provides it, if any; `origin` names the place of its declaration. `wrong` is
+    `package` is the installed package that provides it, if any; `origin` names the place of its declaration. `fault` is
     the reason why it is unusable, if that is known without an import.
     """
 
@@ -45,7 +45,7 @@ class UserMemory:
     system: str = ""
     package: str = ""
     origin: str = "memflow.toml"
-    wrong: str = ""
+    fault: str = ""
     server: ServerConfig | None = None
 
 
@@ -129,7 +129,7 @@ def entry_point_memories(points: Iterable[EntryPoint]) -> dict[str, UserMemory]:
                 existing,
                 package=packages,
                 origin=f"packages {packages}",
-                wrong="several packages declare a memory with this name. Uninstall all but one.",
+                fault="several packages declare a memory with this name. Uninstall all but one.",
             )
         memories[point.name] = memory
     return memories

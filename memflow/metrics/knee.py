@@ -19,10 +19,10 @@ ALPHA = 0.01
 """Significance level of the test."""
 GROUPS = 8
 """The minimum number of groups: fewer signs cannot reach ALPHA."""
-LEAST = 0.1
-"""The minimum depth of a knee."""
-STAYS = 0.5
-"""The minimum share of the depth in the later half after the knee."""
+MIN_DEPTH = 0.1
+"""The minimum drop in accuracy at a knee."""
+MIN_REMAINING_SHARE = 0.5
+"""The minimum share of the drop that remains in the later half of the answers after the knee."""
 EDGE = 0.02
 """The minimum share of all answers on either side of a knee."""
 PLACES = 400
@@ -119,27 +119,27 @@ def knee(
     series = _Series(np.asarray(places, np.float64), np.asarray(values, np.float64), number, count)
     last = float(series.at.max(initial=0.0))
     if count < GROUPS:
-        few = f"it takes {GROUPS} trajectories to tell a fall from chance; there are {count}"
+        few = f"a knee needs at least {GROUPS} trajectories; there are {count}"
         return Knee(None, last=last, reason=few)
     steps = _steps(series)
-    flat = f"{name} does not fall for good within {last:,.0f} {unit}"
+    flat = f"{name} has no lasting drop within {last:,.0f} {unit}"
     if steps is None:
         return Knee(None, last=last, reason=flat)
     generator = np.random.default_rng(seed)
     every = np.ones((1, count))
     best = int(steps.best(every)[0])
     depth, place = float(steps.depth(every)[0, best]), float(steps.places[best])
-    if depth < LEAST:
+    if depth < MIN_DEPTH:
         return Knee(None, last=last, reason=flat)
-    step = f"{flat}: a fall by {depth:.2f} at {place:,.0f}"
+    step = f"{flat}: a drop by {depth:.2f} at {place:,.0f}"
     if (chance := _chance(steps, generator)) > ALPHA:
         return Knee(None, last=last, reason=f"{step} may be chance (p = {chance:.2f})")
-    if _lasting(series, place) < STAYS * depth:
+    if _lasting(series, place) < MIN_REMAINING_SHARE * depth:
         return Knee(None, last=last, reason=f"{step} does not last")
     shares = np.full(count, 1 / count)
     drawn = steps.places[steps.best(generator.multinomial(count, shares, size=DRAWS).astype(np.float64))]
     low, high = np.quantile(drawn, [0.025, 0.975])
-    # A knee is told as exactly as the places that were tried lie close: the next on either side may be it as well.
+    # The positions next to the interval may be the knee, too, since the positions between were not tried.
     before = steps.places[max(0, int(np.searchsorted(steps.places, low)) - 1)]
     beyond = steps.places[min(len(steps.places) - 1, int(np.searchsorted(steps.places, high, side="right")))]
     return Knee(place, float(before), float(beyond), depth, last)

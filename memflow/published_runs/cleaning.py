@@ -1,4 +1,4 @@
-"""What is done with the answers of all files of a run: positions, repeated rows, labels of no judge, cut contexts."""
+"""Cleaning of a run's answers from all its files: question ids, repeated rows, labels of no judge, cut contexts."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -9,10 +9,10 @@ from memflow.published_runs.layouts import Layout
 from memflow.published_runs.rows import JUDGE_OFF, PublishedAnswer
 
 
-def positioned(
+def with_question_ids(
     answers: Sequence[PublishedAnswer], form: Form, layout: Layout | None, faults: list[str]
 ) -> list[PublishedAnswer]:
-    """Return the answers with ids of their questions, by position. Answers of unknown conversations are faults."""
+    """Return the answers with question ids such as `CONVERSATION/q3`. Answers without such a question are faults."""
     if layout is None:
         return [
             replace(
@@ -36,7 +36,7 @@ def positioned(
         return [answer for answer in named if answer.place]
     with_apart = {answer.conversation for answer in named if answer.category == layout.category_apart}
     places: Counter[str] = Counter()
-    found = []
+    with_ids = []
     for answer in named:
         position: int | None = int(answer.question_id) if answer.question_id.isdigit() else -1
         if not (form.number or form.pattern):
@@ -48,8 +48,8 @@ def positioned(
         if position is None or not layout.has(answer.conversation, position):
             faults.append(f"{answer.place}: {answer.conversation} has no such question")
         else:
-            found.append(replace(answer, question_id=f"{answer.conversation}/q{position}"))
-    return sorted(found, key=lambda answer: _order(answer, layout))
+            with_ids.append(replace(answer, question_id=f"{answer.conversation}/q{position}"))
+    return sorted(with_ids, key=lambda answer: _order(answer, layout))
 
 
 def _order(answer: PublishedAnswer, layout: Layout) -> tuple[int, int]:
@@ -110,7 +110,7 @@ def without_labels_of_no_judge(
 
 
 def with_cuts(answers: Sequence[PublishedAnswer], notes: list[str]) -> list[PublishedAnswer]:
-    """Return the answers, marked as cut where most contexts are one text of exactly the same, largest length."""
+    """Return the answers; if most contexts are one text of exactly the largest length, mark these as cut."""
     lengths = Counter(len(answer.texts[0]) for answer in answers if len(answer.texts) == 1)
     length = max(lengths, default=0)
     if len(answers) < 10 or 2 * lengths[length] <= len(answers):

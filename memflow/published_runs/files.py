@@ -1,4 +1,4 @@
-"""Files of published results: JSON or JSON lines, compressed or not. A torn line is a fault; the other lines count."""
+"""Files of published results: JSON or JSON lines, compressed or not. An invalid line is a fault; others are read."""
 
 import gzip
 import hashlib
@@ -18,7 +18,7 @@ MAX_BYTES = 200_000_000
 
 @dataclass
 class ResultsFile:
-    """A file of results: its name, its content (the objects of JSON lines as a list) and its faults."""
+    """A file of results: its name, its JSON value (of JSON lines, the list of objects) and its faults."""
 
     path: Path
     name: str
@@ -68,14 +68,16 @@ class ResultsFile:
             for row in self.rows(form)
         )
 
-    def seen(self) -> str:
-        """Return what the file has at the top, for messages."""
-        value, path = self.data, "a list"
+    def top_level_text(self) -> str:
+        """Describe the top-level JSON value of the file (its type and first keys) for error messages."""
+        value = self.data
         if isinstance(value, dict):
-            path = f"an object with the keys {', '.join(map(repr, list(value)[:8]))}"
-        elif isinstance(value, list) and value and isinstance(value[0], dict):
-            path = f"a list of objects with the keys {', '.join(map(repr, list(value[0])[:12]))}"
-        return path if isinstance(value, dict | list) else f"the value {str(value)[:40]!r}"
+            return f"an object with the keys {', '.join(map(repr, list(value)[:8]))}"
+        if not isinstance(value, list):
+            return f"the value {str(value)[:40]!r}"
+        if value and isinstance(value[0], dict):
+            return f"a list of objects with the keys {', '.join(map(repr, list(value[0])[:12]))}"
+        return "a list"
 
 
 def _unpacked(content: bytes) -> bytes:

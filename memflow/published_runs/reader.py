@@ -13,8 +13,8 @@ from typing import Any
 from memflow.errors import BadInput
 from memflow.published_runs.blocks import with_blocks
 from memflow.published_runs.cleaning import (
-    positioned,
     with_cuts,
+    with_question_ids,
     without_labels_of_no_judge,
     without_repeats,
 )
@@ -55,7 +55,7 @@ def read_run(folder: Path, run: DeclaredRun) -> PublishedRun:
     for file in files:
         if not file.has_form(form):
             raise BadInput(
-                f"{file.path} is not of the form {form.name} ({form.title}): it has {file.seen()}."
+                f"{file.path} is not of the form {form.name} ({form.title}): it has {file.top_level_text()}."
             )
     blocks = [ResultsFile.read(path) for path in _found(folder, run, run.companions.get("blocks"))]
     read = read_files(
@@ -114,7 +114,7 @@ def read_files(
             answers.append(_placeholder(row, form))
     if conversation:
         answers = [replace(answer, conversation=conversation) for answer in answers]
-    answers = without_repeats(positioned(answers, form, layout, faults), faults)
+    answers = without_repeats(with_question_ids(answers, form, layout, faults), faults)
     answers = without_labels_of_no_judge(answers, form, layout, faults)
     answers = with_cuts(answers, notes)
     if form.blocks:

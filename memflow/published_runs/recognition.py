@@ -78,7 +78,7 @@ def _read_files(paths: Sequence[Path], path: Path) -> tuple[list[ResultsFile], l
             faults.append(str(error))
     if not files:
         raise BadInput(
-            f"no file of {path} can be read, because of {faults[0]}. Use a folder with files of results."
+            f"none of the {len(paths)} result files of {path} can be read. The first fault: {faults[0]}"
         )
     return files, faults
 
@@ -122,8 +122,8 @@ def _not_recognized(
     if not known:
         titles = dict.fromkeys(form.title for form in forms().values() if form.benchmark == benchmark)
         return (
-            f"{path} has none of the known forms of results. {files[0].name} is {files[0].seen()}. Known forms: "
-            f"{'; '.join(titles)}. Choose another file."
+            f"{path} has none of the known forms of results. {files[0].name} is {files[0].top_level_text()}. "
+            f"Known forms: {'; '.join(titles)}. Choose another file."
         )
     form = known[0]
     if form.benchmark in importable:

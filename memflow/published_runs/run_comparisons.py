@@ -13,7 +13,7 @@ import numpy as np
 
 from memflow.metrics.intervals import FEWEST
 from memflow.published_runs.rescoring import NOT_STATED, WORD_F1, RescoredRun, Values
-from memflow.scoring.comparison import PairedDifference, adjust, better, within
+from memflow.scoring.comparison import PairedDifference, adjust, better, clip_interval
 from memflow.scoring.comparisons import mean_pairs
 from memflow.scoring.measures import MeanMeasure
 from memflow.scoring.metric import Metric
@@ -77,7 +77,7 @@ def compare_values(members: Sequence[tuple[RescoredRun, Values]]) -> list[RunDif
             runs[pair[0]],
             runs[pair[1]],
             values[0].metric,
-            within(rows[pair], 1.0),
+            clip_interval(rows[pair], 1.0),
             p,
             tests,
             better(rows[pair].difference, p, "higher"),

@@ -39,7 +39,7 @@ from memflow.run.transcripts import (
     transcript_rows,
 )
 from memflow.run.unasked import is_read, search_text
-from memflow.scoring.attribution import attribute, given_messages
+from memflow.scoring.attribution import attribute, sequence_numbers
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import claims_of_judges
 
@@ -289,7 +289,7 @@ async def attribute_failures(context: StepContext) -> Tables:
     """Attribute each wrong answer to a write, read or utilization failure."""
     probe_keys = _test_probe_keys(context)
     # Evidence may be in the base of an episode.
-    sequences = given_messages(context.stream("memory.transcripts"))
+    sequence_by_message = sequence_numbers(context.stream("memory.transcripts"))
     attributions: dict[str, FailureAttribution] = {}
     for batch in _batch_rows_by_episode(probe_keys):
         episodes = {probe.episode_id for probe in batch}
@@ -297,7 +297,7 @@ async def attribute_failures(context: StepContext) -> Tables:
             context.domain.name,
             context.assistant,
             context.memory.system,
-            sequences=sequences,
+            sequence_by_message=sequence_by_message,
             transcript=context.stream("memory.transcripts", episodes=episodes),
             entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
             probes=_read_probes(context, batch),

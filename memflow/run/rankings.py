@@ -22,7 +22,7 @@ from memflow.records import FailureAttribution, Probe, ProbeRanking
 from memflow.run.context import StepContext, Tables
 from memflow.run.transcripts import episode_batches, episode_histories
 from memflow.run.unasked import is_read
-from memflow.scoring.attribution import NO_EVIDENCE, given_messages, received_evidence
+from memflow.scoring.attribution import NO_EVIDENCE, received_evidence, sequence_numbers
 from memflow.scoring.retrieval import ProbeEntries
 
 DEPTH = 50
@@ -80,7 +80,7 @@ async def measure_rankings(context: StepContext) -> Tables:
             probes[probe.episode_id].append(probe)
     if not probes:
         raise no_evidence(context.domain.name)
-    reader = _Reader(context, given_messages(context.stream("memory.transcripts")))
+    reader = _Reader(context, sequence_numbers(context.stream("memory.transcripts")))
     on_read = context.models.expect(sum(map(len, probes.values())))
     rows: list[ProbeRanking] = []
     for episodes in episode_batches(probes):
@@ -91,10 +91,10 @@ async def measure_rankings(context: StepContext) -> Tables:
 
 @dataclass(frozen=True)
 class _Reader:
-    """Reads one assistant's memory for probes. `sequences` are the sequence numbers of the messages it received."""
+    """Reads one assistant's memory for probes. `sequence_by_message` has the messages it received."""
 
     context: StepContext
-    sequences: Mapping[str, int]
+    sequence_by_message: Mapping[str, int]
 
     @property
     def memory(self) -> MemoryConfig:
@@ -178,7 +178,7 @@ class _Reader:
             "episode_id": probe.episode_id,
             "checkpoint": probe.checkpoint,
         }
-        evidence = received_evidence(probe, at, self.sequences)
+        evidence = received_evidence(probe, at, self.sequence_by_message)
         row = ProbeRanking(
             **identity, category=probe.category, language=probe.language, evidence=len(evidence)
         )
@@ -199,7 +199,7 @@ class _Reader:
         ranks = self.memory.system.memory.ranks_entries
         ranked = _ids(ranking.ranked, items)[: limit or DEPTH] if ranks else []
         sources_by_rank = enumerate((items[entry_id].sources for entry_id in ranked), 1)
-        mean_sequence = sum(self.sequences[message] for message in evidence) / len(evidence)
+        mean_sequence = sum(self.sequence_by_message[message] for message in evidence) / len(evidence)
         return replace(
             row,
             position=mean_sequence / max(1, at - 1),

@@ -13,7 +13,7 @@ from memflow.records import Entry, FailureAttribution, Probe, ProbeRetrieval, Re
 from memflow.run.answer import EpisodeHistory
 from memflow.run.context import EntrySearch, StepContext, Tables
 from memflow.run.transcripts import episode_batches, episode_histories
-from memflow.scoring.attribution import given_messages, received_evidence
+from memflow.scoring.attribution import received_evidence, sequence_numbers
 from memflow.scoring.retrieval import HYBRID, TEXT, VECTOR, ProbeEntries, retrieval_rows, unmeasured_row
 
 
@@ -24,10 +24,11 @@ async def measure_retrieval(context: StepContext) -> Tables:
         if row.evidence:
             attributions[row.episode_id].append(row)
     probes = {probe.probe_id: probe for probe in context.test_probes()}
-    sequences = given_messages(context.stream("memory.transcripts")) if attributions else {}
+    sequence_by_message = sequence_numbers(context.stream("memory.transcripts")) if attributions else {}
     rows: list[ProbeRetrieval] = []
     for batch in episode_batches(attributions):  # the entries of a batch are in memory and in one index
-        rows += await _measure(context, {name: attributions[name] for name in batch}, probes, sequences)
+        episodes = {name: attributions[name] for name in batch}
+        rows += await _measure(context, episodes, probes, sequence_by_message)
     return {"score.retrieval": rows}
 
 
@@ -35,9 +36,9 @@ async def _measure(
     context: StepContext,
     attributions: Mapping[str, Sequence[FailureAttribution]],
     probes: Mapping[str, Probe],
-    sequences: Mapping[str, int],
+    sequence_by_message: Mapping[str, int],
 ) -> list[ProbeRetrieval]:
-    """Return the rows of some episodes, in the order of their attributions."""
+    """Return the rows of the probes of some episodes; a row with unknown stored or recalled entries has a reason."""
     all_attributions = list(chain.from_iterable(attributions.values()))
     # Without an export of the memory server, or with a failed reply, there is nothing to compare.
     measured = [row for row in all_attributions if row.stored is not None and row.recalled is not None]
@@ -48,7 +49,7 @@ async def _measure(
         return list(chain.from_iterable(rows_by_probe.values()))
     ignored = context.memory.system.kinds_without_evidence
     index_rows = list(context.stream("memory.indexes", episodes=attributions))
-    pasts = episode_histories(
+    histories = episode_histories(
         index_rows,
         context.stream("memory.transcripts", episodes=attributions),
         [probes[row.probe_id] for row in measured],
@@ -59,9 +60,9 @@ async def _measure(
     vectors = await (await context.models.embedder()).embed(queries, "query")
     with context.index(entries) as search:
         for row, query, vector in zip(measured, queries, vectors, strict=True):
-            probe, past = probes[row.probe_id], pasts[row.episode_id]
-            entries_of_probe = _entries_of(row, probe, past, replies[row.probe_id], sequences, ignored)
-            rankings = _rankings(search, entries_of_probe, past.sequence(probe), query, vector.tolist())
+            probe, reply, history = probes[row.probe_id], replies[row.probe_id], histories[row.episode_id]
+            entries_of_probe = _entries_of(row, probe, history, reply, sequence_by_message, ignored)
+            rankings = _rankings(search, entries_of_probe, history.sequence(probe), query, vector.tolist())
             rows_by_probe[row.probe_id] = retrieval_rows(entries_of_probe, rankings)
     return list(chain.from_iterable(rows_by_probe.values()))
 
@@ -69,15 +70,15 @@ async def _measure(
 def _entries_of(
     row: FailureAttribution,
     probe: Probe,
-    past: EpisodeHistory,
+    history: EpisodeHistory,
     reply: Reply,
-    sequences: Mapping[str, int],
+    sequence_by_message: Mapping[str, int],
     ignored: frozenset[str],
 ) -> ProbeEntries:
-    at = past.sequence(probe)
-    items = {item.entry_id: item for item in past.items if item.kind not in ignored and item.alive(at)}
+    at = history.sequence(probe)
+    items = {item.entry_id: item for item in history.items if item.kind not in ignored and item.alive(at)}
     recalled = [name for name in dict.fromkeys(reply.recalled) if name in items]
-    return ProbeEntries(row, received_evidence(probe, at, sequences), items, recalled)
+    return ProbeEntries(row, received_evidence(probe, at, sequence_by_message), items, recalled)
 
 
 def _rankings(

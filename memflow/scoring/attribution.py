@@ -29,7 +29,7 @@ def attribute(
     assistant: str,
     system: System,
     *,
-    sequences: Mapping[str, int],
+    sequence_by_message: Mapping[str, int],
     transcript: Iterable[TranscriptMessage],
     entries: Sequence[Entry],
     probes: Iterable[Probe],
@@ -38,8 +38,8 @@ def attribute(
 ) -> list[FailureAttribution]:
     """Return the failure attribution of each scored probe (with a verdict under its metric), in the order of `probes`.
 
-    Probes of states, and those that ask no answer, are skipped. `sequences` are the `given_messages` of all episodes.
-    The other rows are those of the episodes of `probes`.
+    Probes of states, and those that ask no answer, are skipped. `sequence_by_message` has the `sequence_numbers` of all
+    episodes; the other rows are those of the episodes of `probes`.
     """
     unattributed = UNASKED | {"state"}
     scored = {probe.probe_id: probe for probe in probes if probe.kind not in unattributed}
@@ -47,7 +47,7 @@ def attribute(
     timeline = _MemoryTimeline(
         system,
         episode_histories(entries, transcript, scored.values()),
-        sequences,
+        sequence_by_message,
         _sources(evidence_entries),
         _servers(entries) if is_server(system.memory) else {},
     )
@@ -72,8 +72,8 @@ class _MemoryTimeline:
     """The messages that an assistant's memory received and the entries that it stored, by time and episode."""
 
     system: System
-    pasts: Mapping[str, EpisodeHistory]
-    given: Mapping[str, int]
+    histories: Mapping[str, EpisodeHistory]
+    sequence_by_message: Mapping[str, int]
     sources: Mapping[tuple[str, str], frozenset[str]]
     servers: Mapping[str, Capabilities] = field(default_factory=dict)
     """The capabilities of the memory server that each episode was played with, if any."""
@@ -84,23 +84,24 @@ class _MemoryTimeline:
 
         Raises BadInput if the probe follows a message that was not played.
         """
-        past = self.pasts.get(probe.episode_id)
-        return received_evidence(probe, 0 if past is None else past.sequence(probe), self.given)
+        history = self.histories.get(probe.episode_id)
+        asked_at = 0 if history is None else history.sequence(probe)
+        return received_evidence(probe, asked_at, self.sequence_by_message)
 
     def stored(self, probe: Probe, messages: Iterable[str]) -> frozenset[str]:
         """Return the `messages` that are sources of an entry that was not retired when the probe was asked."""
-        past = self.pasts[probe.episode_id]
+        history = self.histories[probe.episode_id]
         if probe.episode_id not in self._by_message:
-            self._by_message[probe.episode_id] = self._from(past)
-        entries, sequence = self._by_message[probe.episode_id], past.sequence(probe)
+            self._by_message[probe.episode_id] = self._from(history)
+        entries, sequence = self._by_message[probe.episode_id], history.sequence(probe)
         return frozenset(
             message for message in messages if any(item.alive(sequence) for item in entries.get(message, ()))
         )
 
-    def _from(self, past: EpisodeHistory) -> dict[str, list[Item]]:
+    def _from(self, history: EpisodeHistory) -> dict[str, list[Item]]:
         """Return the entries of an episode by source message, without global summary entries."""
         items_by_source: dict[str, list[Item]] = {}
-        for item in past.items:
+        for item in history.items:
             if item.kind not in self.system.kinds_without_evidence:
                 for source in item.sources:
                     items_by_source.setdefault(source, []).append(item)
@@ -207,14 +208,16 @@ def _servers(entries: Sequence[Entry]) -> dict[str, Capabilities]:
     return capabilities
 
 
-def given_messages(transcript: Iterable[TranscriptMessage]) -> dict[str, int]:
+def sequence_numbers(transcript: Iterable[TranscriptMessage]) -> dict[str, int]:
     """Return the sequence number of each message that the memory received, including messages of a base episode."""
     return {line.message_id: line.sequence for line in transcript if line.reason is None}
 
 
-def received_evidence(probe: Probe, asked_at: int, sequences: Mapping[str, int]) -> frozenset[str]:
+def received_evidence(probe: Probe, asked_at: int, sequence_by_message: Mapping[str, int]) -> frozenset[str]:
     """Return the evidence messages of a probe that the memory had received at a sequence number."""
-    return frozenset(message for message in probe.evidence if sequences.get(message, asked_at) < asked_at)
+    return frozenset(
+        message for message in probe.evidence if sequence_by_message.get(message, asked_at) < asked_at
+    )
 
 
 def _sources(entries: Sequence[Entry]) -> dict[tuple[str, str], frozenset[str]]:

@@ -78,8 +78,8 @@ def paired_difference(
     )
 
 
-def within(difference: PairedDifference, span: float) -> PairedDifference:
-    """Return a difference whose interval is cut off at -span and span, for a metric whose range has this width."""
+def clip_interval(difference: PairedDifference, span: float) -> PairedDifference:
+    """Return a difference with its interval clipped to [-span, span], for a metric whose range has this width."""
     if difference.low is None or difference.high is None:
         return difference
     return replace(difference, low=max(difference.low, -span), high=min(difference.high, span))
@@ -93,13 +93,7 @@ def adjust(ps: Sequence[float | None]) -> list[float | None]:
 
 def better(difference: float | None, p_adjusted: float | None, direction: str) -> str | None:
     """Return which of the two is significantly better, `a` or `b`; None if the data leave it open."""
-    if (
-        difference is None
-        or p_adjusted is None
-        or p_adjusted > LEVEL
-        or not difference
-        or direction == "neither"
-    ):
+    if not difference or p_adjusted is None or p_adjusted > LEVEL or direction == "neither":
         return None
     return "a" if (difference > 0) == (direction == "higher") else "b"
 

@@ -5,7 +5,7 @@ of assistants with values of the same items.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from memflow.metrics.paired import aggregate_difference, mean_differences
 from memflow.metrics.power import episodes_needed, pseudo_values
 from memflow.records import Comparison, Score
 from memflow.scoring.catalog import find_metric
-from memflow.scoring.comparison import PairedDifference, adjust, better, paired_difference, within
+from memflow.scoring.comparison import PairedDifference, adjust, better, clip_interval, paired_difference
 from memflow.scoring.measures import AggregateMeasure, Mask, MeanMeasure, Measure
 
 WHOLE = "all"
@@ -42,7 +42,7 @@ class DomainContext:
         """Return the row of one comparison, before p values are adjusted."""
         a, b = pair
         low, high = find_metric(measure.metric).range
-        difference = within(difference, high - low)
+        difference = clip_interval(difference, high - low)
         return Comparison(
             domain=self.domain,
             metric=measure.metric,
@@ -51,7 +51,7 @@ class DomainContext:
             a=self.assistants[a],
             b=self.assistants[b],
             scripted=self.scripted[a] or self.scripted[b] or self._judged_by_script(measure.metric, pair),
-            **{name: getattr(difference, name) for name in PairedDifference.__slots__},
+            **asdict(difference),  # the fields have the names of columns
         )
 
     def _judged_by_script(self, metric: str, pair: Positions) -> bool:

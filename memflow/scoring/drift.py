@@ -278,4 +278,4 @@ def _sums(values: Values, episodes: Mapping[str, str]) -> dict[str, tuple[float,
     for probe, value in values.items():
         if value is not None:
             by_episode.setdefault(episodes[probe], []).append(value)
-    return {episode: (math.fsum(values), len(values)) for episode, values in sorted(by_episode.items())}
+    return {episode: (math.fsum(numbers), len(numbers)) for episode, numbers in sorted(by_episode.items())}

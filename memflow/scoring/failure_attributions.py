@@ -70,14 +70,23 @@ def _contradiction(assistant: str, rates: dict[tuple[str, str], Score]) -> str |
     """Return the sentence on the failure rate that differs most between both attributions; None if none does."""
     differences = {}
     for metric in NAMES:
-        evidence, probes = rates.get((metric, BY_EVIDENCE)), rates.get((metric, STANDARD))
-        if evidence is not None and probes is not None and _apart(evidence, probes):
-            differences[metric] = (probes.value or 0.0) - (evidence.value or 0.0)
+        score_by_evidence, score_by_probes = rates.get((metric, BY_EVIDENCE)), rates.get((metric, STANDARD))
+        if (
+            score_by_evidence
+            and score_by_probes
+            and _have_disjoint_intervals(score_by_evidence, score_by_probes)
+        ):
+            differences[metric] = (score_by_probes.value or 0.0) - (score_by_evidence.value or 0.0)
     if not differences:
         return None
     metric = max(differences, key=lambda name: abs(differences[name]))
-    if metric in (WRITE, READ):
-        reason = READ_AS_WRITE if (metric == WRITE) == (differences[metric] > 0) else LOST_LATER
+    higher_by_probes = differences[metric] > 0
+    # State probes read through the memory: a broken read path raises their write failures and lowers their read
+    # failures. A state that is lost later does the opposite.
+    if (metric == WRITE and higher_by_probes) or (metric == READ and not higher_by_probes):
+        reason = READ_AS_WRITE
+    elif metric in (WRITE, READ):
+        reason = LOST_LATER
     else:
         reason = ANSWERED
     by_evidence, by_probes = (rates[metric, variant].value for variant in (BY_EVIDENCE, STANDARD))
@@ -87,10 +96,8 @@ def _contradiction(assistant: str, rates: dict[tuple[str, str], Score]) -> str |
     )
 
 
-def _apart(score: Score, other: Score) -> bool:
+def _have_disjoint_intervals(score: Score, other: Score) -> bool:
     """Return whether the intervals of two scores do not overlap; False if one has no interval."""
-    ends = (score.low, score.high, other.low, other.high)
-    if any(end is None for end in ends):
+    if score.low is None or score.high is None or other.low is None or other.high is None:
         return False
-    low, high, other_low, other_high = (end for end in ends if end is not None)
-    return high < other_low or other_high < low
+    return score.high < other.low or other.high < score.low

@@ -162,24 +162,24 @@ def _moment(
 ) -> tuple[Moment, int | None]:
     """Return the moment of an episode's checkpoint, by default of its last one, and the checkpoint."""
     key = partition_key(domain, source_of(TRANSCRIPTS, assistant))
-    pasts = episode_histories((), lake.stream(TRANSCRIPTS, key), ())
-    if not pasts:
+    histories = episode_histories((), lake.stream(TRANSCRIPTS, key), ())
+    if not histories:
         raise BadInput(
             f"{assistant} has no messages in {domain}, because it did not play an episode there. "
             "Search another assistant."
         )
-    if episode is None and len(pasts) == 1:
-        [episode] = pasts
+    if episode is None and len(histories) == 1:
+        [episode] = histories
     if episode is None:
         if checkpoint is None:
             return Moment(), None
         raise BadInput(
-            f"{key} has {len(pasts)} episodes, each with checkpoints of its own. Choose one with --episode: "
-            f"{', '.join([*pasts][:5])}{', ...' if len(pasts) > 5 else ''}."
+            f"{key} has {len(histories)} episodes, each with checkpoints of its own. Choose one with --episode: "
+            f"{', '.join([*histories][:5])}{', ...' if len(histories) > 5 else ''}."
         )
-    if episode not in pasts:
-        raise BadInput(unknown_name("episode", episode, pasts, owner=key))
-    checkpoints = pasts[episode].checkpoints
+    if episode not in histories:
+        raise BadInput(unknown_name("episode", episode, histories, owner=key))
+    checkpoints = histories[episode].checkpoints
     at = max(checkpoints) if checkpoint is None else checkpoint
     if at not in checkpoints:
         raise BadInput(f"episode {episode} has no checkpoint {at}. Use one from 0 to {max(checkpoints)}.")

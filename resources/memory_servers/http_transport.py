@@ -102,7 +102,7 @@ class HttpTransport(Transport):
             raise ServerStopped(f"cannot be reached at {display_address(self.url)} ({reason})") from error
 
     async def kill(self) -> str:
-        """Close the connections: the server is not ours to end."""
+        """Close the connections. The server keeps running, since memflow did not start it; it has no log to return."""
         await self.stop()
         return ""
 

@@ -178,10 +178,6 @@ class PlayedConversation:
                 return place, len(items)
         return None
 
-    async def finds(self, message: CheckMessage, query: str) -> bool:
-        """Return whether a read for everything returns a message."""
-        return message.number in self.main.seen(await self.main.read(query, self.large))
-
     def source(self, number: int) -> str:
         """Return the source that an item with words of a message should name."""
         return f"check-{number}" if self.can.sources == "message" else str(self.main.writes[number])

@@ -67,7 +67,7 @@ class StoreChecks:
         recall = await self.create(EntryStore()).read(CODE_QUERY)
         if contains(_texts(recall), "xylophone"):
             raise CheckFailed(
-                "a new memory on an empty store finds what another was given: it has state outside its store, "
+                "a new memory on an empty store recalls what another memory was given: it has state outside its store, "
                 "shared by all episodes"
             )
         return "a new memory on an empty store is empty"
@@ -80,12 +80,12 @@ class StoreChecks:
         for query in (CODE_QUERY, SECRETS[1]):
             if difference := _difference(await living.read(query), await restored.read(query)):
                 raise CheckFailed(
-                    f"restored from its entries, it recalls other {difference}: state outside the store"
+                    f"restored from its entries, it recalls different {difference}: it has state outside the store"
                 )
         for memory in (living, restored):
             await _write(memory, 9, "The vault code of Fulbert is walrus.")
         if difference := _difference(await living.read(CODE_QUERY), await restored.read(CODE_QUERY)):
-            raise CheckFailed(f"after one more write, the restored memory recalls other {difference}")
+            raise CheckFailed(f"after one more write, the restored memory recalls different {difference}")
         return "restored from its entries, it recalls the same"
 
     @check("Store nothing in `read` when `frozen` is true.")
@@ -101,19 +101,19 @@ class StoreChecks:
             )
         if difference := _difference(first, again):
             raise CheckFailed(
-                f"a second equal read recalls other {difference}: reads write outside the store"
+                f"the same read, repeated, recalls different {difference}: reads write outside the store"
             )
         return "two equal reads with frozen=True recall the same and change nothing"
 
     @check("Use no clock, random number or set order.")
     async def deterministic(self) -> str:
-        """Write the same to two memories."""
+        """Write the same messages to two memories, and compare them."""
         first, second = await self._filled(*SECRETS), await self._filled(*SECRETS)
         if _contents(first.store.live()) != _contents(second.store.live()):
-            raise CheckFailed("the same messages became other entries in a second memory")
+            raise CheckFailed("two memories that were given the same messages have different entries")
         if difference := _difference(await first.read(CODE_QUERY), await second.read(CODE_QUERY)):
-            raise CheckFailed(f"two memories with the same messages recall other {difference}")
-        return "two memories with the same messages have the same entries"
+            raise CheckFailed(f"two memories that were given the same messages recall different {difference}")
+        return "two memories that were given the same messages have the same entries"
 
     @check("Give `store.add` the ids of the messages that were written.")
     async def source_ids(self) -> str:

@@ -71,7 +71,7 @@ def _shared_points() -> tuple[ProtocolPoint, ...]:
 
 def _memory_point(point: Mapping[str, Any]) -> ProtocolPoint:
     """Return a point that a memory declares, in whose text the paper and the published code are one."""
-    topic, prompts = f"{point['of']}: {point['topic']}", tuple(point.get("prompts", ()))
+    topic, prompts = f"{point['owner']}: {point['topic']}", tuple(point.get("prompts", ()))
     setting = PromptText(prompts) if prompts else Fixed(as_published=False)
     source = "the memory's paper and published code"
     return ProtocolPoint(topic, topic, "", point["memflow"], source, setting, published=point["published"])

@@ -2,7 +2,8 @@
 
     exposure        does a session's first message reveal the states that it should expose? Annotators see the current
                     and the previous value, as in the paper
-    exposure_blind  as above, but annotators write the value without seeing it
+    exposure_blind  which value of a state does the message reveal? Annotators choose among all values of the state,
+                    and are not told which one should be exposed
     integrity       are all user messages of a played session consistent with the current states?
     reliability     is the gold option correct for its states, and is every other option incorrect?
 

@@ -54,6 +54,7 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
 
 
 def _missing_statement(turn: Turn | None) -> str | None:
+    """Return why no valid message states a value, given the message that should; None if one does."""
     if turn is None:
         return "no message of the period tells it"
     return None if turn.reason is None else f"the message {turn.message_id}, which tells it, is quarantined"
@@ -78,16 +79,17 @@ async def judge_claims(claims: Sequence[Claim], texts: MemorySnapshots, judge: C
 
 
 async def _judge_group(claims: Sequence[Claim], memory_text: str, judge: Chat) -> list[Claim]:
-    tokens = estimate(memory_text)
+    """Return the claims of one user and period with the judge's values, or with the reason why they have none."""
+    memory_tokens = estimate(memory_text)
     if (reason := withheld_reason(judge, prompt("claims").name)) is not None:
-        return [replace(claim, reason=reason, held_tokens=tokens) for claim in claims]
+        return [replace(claim, reason=reason, held_tokens=memory_tokens) for claim in claims]
     if not memory_text:
-        return [replace(claim, value=0.0, held_tokens=tokens) for claim in claims]
+        return [replace(claim, value=0.0, held_tokens=memory_tokens) for claim in claims]
     fields = {"held": memory_text, "claims": number_options([claim.text for claim in claims])}
     answer = await ask(judge, prompt("claims", findings_of(len(claims))), fields)
-    completion = answer.completion.digest if answer.completion else None
+    completion = (answer.completion.digest or None) if answer.completion else None
     requested_claims = [
-        replace(claim, held_tokens=tokens, completion=completion or None, model=judge.fingerprint)
+        replace(claim, held_tokens=memory_tokens, completion=completion, model=judge.fingerprint)
         for claim in claims
     ]
     if answer.value is None:

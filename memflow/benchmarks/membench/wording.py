@@ -78,6 +78,11 @@ def parse_time(text: str) -> datetime | None:
         return None
 
 
+def rerun_advice(domain: str = "DOMAIN") -> str:
+    """Return the advice of an error message to generate a domain again, by its name if it is known."""
+    return f"Regenerate the domain with `memflow run --domain {domain} --force`."
+
+
 def add_stamp(text: str, place: str, sent_at: str, language: str = "en") -> str:
     """Append place and time to a message, in the format of the published evaluation."""
     if language == "zh":

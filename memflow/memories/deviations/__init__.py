@@ -11,14 +11,16 @@ import yaml
 
 from memflow.memories.systems import System
 
+ALL_WITH_CHAT = "all_with_chat"  # under `memories`: all systems that ask a chat model
+
 
 def deviations_of(system: System) -> list[dict[str, Any]]:
-    """Return the points in which a memory system differs: `topic`, `published` (paper or code) and `memflow`.
+    """Return the points in which a memory system differs from its paper or published code, those on prompts last.
 
-    Points on the wording of `prompts` come last. `of` is the group's first memory, or the folder of the prompts. A
-    point with a `benchmark` is about that benchmark's paper or code only.
+    A point has `topic`, `published` (by paper or code), `memflow` and `owner`: the first memory that its group names,
+    or the folder of its prompts. A point with a `benchmark` is about that benchmark's paper or code only.
     """
-    names = {system.name, "all"} if system.needs_chat else {system.name}
+    names = {system.name, ALL_WITH_CHAT} if system.needs_chat else {system.name}
     prompts = {prompt.name for prompt in system.prompts}
     deviations = []
     for group in _groups():
@@ -28,7 +30,7 @@ def deviations_of(system: System) -> list[dict[str, Any]]:
             if names.isdisjoint(memories) and prompts.isdisjoint(prompts_of_point):
                 continue
             owner = memories[0] if memories else prompts_of_point[0].partition("/")[0]
-            deviations.append({"of": owner, **point})
+            deviations.append({"owner": owner, **point})
     return deviations
 
 

@@ -17,6 +17,10 @@ from memflow.memories.script_helpers import statements, subject, word_overlap
 
 MERGE_THRESHOLD = 0.5
 """The share of common words from which two episodes are one."""
+MAX_BOUNDARIES, MAX_STATEMENTS = 12, 6
+"""The maximum number of items in an answer."""
+MAX_TITLE, MAX_NARRATIVE, MAX_PREDICTION, MAX_STATEMENT = 80, 800, 600, 160
+"""The maximum number of characters in a text."""
 
 _DATE = re.compile(r"^\[[^\]]*\] ")
 _HEADING = re.compile(r"^## Episode (\d+)\n", re.MULTILINE)
@@ -33,13 +37,15 @@ def _boundaries(request: ChatRequest) -> Boundaries:
             topic = sentences
         else:
             topic = f"{topic} {sentences}".strip()
-    return Boundaries(boundaries=boundaries[:12])
+    return Boundaries(boundaries=boundaries[:MAX_BOUNDARIES])
 
 
 def _narrate(request: ChatRequest) -> Narration:
+    """Return the statements of the messages, and the subject of the first as the title."""
     messages = request.fields["messages"]
-    stated = statements(messages) or [messages]
-    return Narration(title=subject(stated[0])[:80] or stated[0][:80], narrative=" ".join(stated)[:800])
+    sentences = statements(messages) or [messages]
+    title = subject(sentences[0]) or sentences[0]
+    return Narration(title=title[:MAX_TITLE], narrative=" ".join(sentences)[:MAX_NARRATIVE])
 
 
 def _merge(request: ChatRequest) -> MergeChoice:
@@ -65,19 +71,20 @@ def _combine(request: ChatRequest) -> Narration:
 
 
 def _predict(request: ChatRequest) -> Prediction:
-    return Prediction(prediction=request.fields["known"][:600])
+    """Return the beginning of what is known about the topic."""
+    return Prediction(prediction=request.fields["known"][:MAX_PREDICTION])
 
 
 def _calibrate(request: ChatRequest) -> Statements:
-    numbers_by_sentence: dict[str, int] = {}
+    """Return the statements of the messages that the prediction lacks, each with the first message that has it."""
+    first_messages: dict[str, int] = {}
     for number, text in _messages(request.fields["messages"]):
         for sentence in statements(text):
-            if sentence[:160] not in request.fields["predicted"]:
-                numbers_by_sentence.setdefault(sentence[:160], number)
-    new_statements = [
-        Statement(statement=sentence, lines=[number]) for sentence, number in numbers_by_sentence.items()
-    ]
-    return Statements(statements=new_statements[:6])
+            statement = sentence[:MAX_STATEMENT]
+            if statement not in request.fields["predicted"]:
+                first_messages.setdefault(statement, number)
+    new = [Statement(statement=statement, lines=[number]) for statement, number in first_messages.items()]
+    return Statements(statements=new[:MAX_STATEMENTS])
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:

@@ -1,4 +1,4 @@
-"""Chinese numerals: 二千三百, 贰仟叁佰, 二〇一八, 3万, 1.5万, 30,000."""
+"""Find and parse Chinese and Arabic numerals in Chinese legal texts: 二千三百, 贰仟叁佰, 二〇一八, 1.5万, 30,000."""
 
 import re
 from decimal import Decimal
@@ -33,7 +33,7 @@ def parse_numeral(numeral: str) -> int:
     plain = _COMMA.sub("", numeral)
     parts = _PART.findall(plain)
     if not parts or "".join(parts) != plain:
-        raise BadInput(f"{numeral!r} is not a Chinese numeral. Pass a number such as 二千三百 or 3万.")
+        raise BadInput(f"{numeral!r} is not a numeral. Pass a number such as 二千三百, 3万 or 30,000.")
     if _SPELT.fullmatch(plain):
         return int("".join(str(_DIGITS[character]) for character in plain))
     whole = group = Decimal(0)

@@ -20,6 +20,8 @@ SUSPECT_FAILED_SHARE = 0.1
 """Share of failed writes that the check `failed_writes_at_most_10_percent` warns of, too."""
 SUSPECT_LOST_SHARE = 0.05
 """Share of messages that a memory which keeps everything may lose before it is suspect. Healthy ones lose none."""
+SUSPECT_REPEATS_SHARE = 0.5
+"""Share of near-repeats that a memory may lose, while it stores the other messages, before it is suspect."""
 SILENT, SILENT_SHARE = 10, 0.1
 """Messages, and share of an episode, that must be missing at its end: less may be a buffer that is not written yet."""
 SILENT_MERGED, SILENT_MERGED_SHARE = 20, 0.5
@@ -129,7 +131,7 @@ def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
 def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the messages that nearly repeat an earlier one and are not stored, although others are.
 
-    Repetitions are known for the episodes that lost a message.
+    `message.repeats` is computed only in episodes that lost a message; in the others it is always false.
     """
     measure = "unstored_repeats"
     if reason := unknown_contents(episodes) or _merging_reason(memory):
@@ -144,7 +146,9 @@ def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     lost = [message.message_id for message in repeated if not message.stored]
     stored_share = sum(message.stored for message in first_mentions) / len(first_mentions)
     share = len(lost) / len(repeated)
-    suspect = share >= 0.5 and stored_share >= FAULTY_SHARE and len(lost) >= MIN_OBSERVATIONS
+    suspect = (
+        share >= SUSPECT_REPEATS_SHARE and stored_share >= FAULTY_SHARE and len(lost) >= MIN_OBSERVATIONS
+    )
     statement = (
         f"{len(lost)} of {len(repeated)} messages that nearly repeat an earlier one are not stored; "
         f"of the others, {stored_share:.0%} are"

@@ -45,8 +45,8 @@ class ObstoreClient:
         """Return an object, or its bytes from `start` on; None if it is missing."""
         with self._request("get"), _none_if_missing():
             options: Any = {"range": {"offset": start}} if start else {}
-            found = obstore.get(self._store, key, options=options)
-            return StoredObject(bytes(found.bytes()), found.meta["e_tag"] or "", found.meta["size"])
+            result = obstore.get(self._store, key, options=options)
+            return StoredObject(bytes(result.bytes()), result.meta["e_tag"] or "", result.meta["size"])
         return None
 
     def head(self, key: str) -> ListedObject | None:
@@ -55,8 +55,8 @@ class ObstoreClient:
         One byte is fetched, because the answer to a HEAD request does not state why it failed.
         """
         with self._request("head"), _none_if_missing():
-            found = obstore.get(self._store, key, options={"range": (0, 1)}).meta
-            return ListedObject(key, found["size"], found["e_tag"] or "")
+            meta = obstore.get(self._store, key, options={"range": (0, 1)}).meta
+            return ListedObject(key, meta["size"], meta["e_tag"] or "")
         return None
 
     def create(self, key: str, content: bytes) -> str | None:
@@ -64,28 +64,28 @@ class ObstoreClient:
         with self._request("create"):
             try:
                 # A multipart upload ignores the condition.
-                put = obstore.put(self._store, key, content, mode="create", use_multipart=False)
+                result = obstore.put(self._store, key, content, mode="create", use_multipart=False)
             except obstore.exceptions.AlreadyExistsError:
                 return None
-        return put["e_tag"] or ""
+        return result["e_tag"] or ""
 
     def swap(self, key: str, content: bytes, tag: str) -> str | None:
-        """Replace the version of an object with this tag. Return the new tag; None if the object has another tag."""
+        """Write `content` if the object's tag is `tag` (compare and swap). Return the new tag; None if it differs."""
         with self._request("swap"), _none_if_missing():
             try:
-                put = obstore.put(self._store, key, content, mode={"e_tag": tag}, use_multipart=False)
+                result = obstore.put(self._store, key, content, mode={"e_tag": tag}, use_multipart=False)
             except obstore.exceptions.PreconditionError:
                 return None
-            return put["e_tag"] or ""
+            return result["e_tag"] or ""
         return None
 
     def list(self, prefix: str) -> list[ListedObject]:
         """Return the objects below a prefix, which ends with a slash. The store returns 1,000 at a time."""
         with self._request("list"):
-            found = [each for page in obstore.list(self._store, prefix) for each in page]
+            objects = [meta for page in obstore.list(self._store, prefix) for meta in page]
         with self._lock:
-            self.requests["list"] += (len(found) - 1) // 1000 if found else 0
-        return [ListedObject(each["path"], each["size"], each["e_tag"] or "") for each in found]
+            self.requests["list"] += (len(objects) - 1) // 1000 if objects else 0
+        return [ListedObject(meta["path"], meta["size"], meta["e_tag"] or "") for meta in objects]
 
     def delete(self, key: str) -> None:
         """Delete an object; do nothing if it is missing."""
@@ -119,16 +119,16 @@ def probe_conditions(store: ObstoreClient) -> None:
     key = f"probes/{token_hex(8)}"
     tag = store.create(key, b"1")
     try:
-        second = None if store.create(key, b"2") is None else "creates an object that exists (If-None-Match)"
-        if second is None and tag and store.swap(key, b"3", '"0123456789abcdef0123456789abcdef"') is not None:
-            second = "replaces an object of another version (If-Match)"
-        if second is None and (not tag or store.swap(key, b"4", tag) is None):
-            second = "does not replace an object of a known version (If-Match)"
+        fault = None if store.create(key, b"2") is None else "creates an object that exists (If-None-Match)"
+        if fault is None and tag and store.swap(key, b"3", '"0123456789abcdef0123456789abcdef"') is not None:
+            fault = "replaces an object of another version (If-Match)"
+        if fault is None and (not tag or store.swap(key, b"4", tag) is None):
+            fault = "does not replace an object of a known version (If-Match)"
     finally:
         store.delete(key)
-    if second is not None:
+    if fault is not None:
         raise BadSettings(
-            f"the store of {store.address} {second}, so writers would overwrite each other. Use a folder, or a "
+            f"the store of {store.address} {fault}, so writers would overwrite each other. Use a folder, or a "
             "store with conditional writes, such as Amazon S3, Google Cloud Storage, Azure Blob Storage or "
             "a current MinIO."
         )

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from profiles import examples
 
-from memflow.metrics.knee import ALPHA, GROUPS, LEAST, Knee, knee
+from memflow.metrics.knee import ALPHA, GROUPS, MIN_DEPTH, Knee, knee
 
 GUESS = 0.25
 
@@ -55,7 +55,7 @@ def _alarms(right, trials, **sizes):
 def test_knee_is_missing_for_constant_or_rising_values():
     perfect = knee_of(lambda place, knows, random: 1.0)
     assert perfect.place is None and perfect.low is None
-    assert perfect.reason == f"accuracy does not fall for good within {perfect.last:,.0f} tokens"
+    assert perfect.reason == f"accuracy has no lasting drop within {perfect.last:,.0f} tokens"
     assert _alarms(lambda place, knows, random: 0.2 + 0.6 * (place > 1000), trials=20) == 0
 
 
@@ -91,11 +91,11 @@ def test_knee_is_missing_if_accuracy_recovers_after_a_dip():
 def test_knee_is_missing_with_too_few_series():
     found = knee_of(falling(1000), groups=GROUPS - 1, late=False)
     assert found.place is None
-    assert found.reason == "it takes 8 trajectories to tell a fall from chance; there are 7"
+    assert found.reason == "a knee needs at least 8 trajectories; there are 7"
     assert knee_of(falling(1000), groups=GROUPS, late=False).place is not None
     assert knee([], [], [], name="accuracy", unit="tokens").place is None
     once = knee([5.0] * 10, [1.0] * 10, [str(n) for n in range(10)], name="accuracy", unit="tokens")
-    assert once.reason == "accuracy does not fall for good within 5 tokens"
+    assert once.reason == "accuracy has no lasting drop within 5 tokens"
 
 
 @examples(40)
@@ -120,5 +120,5 @@ def test_knee_is_an_observed_position_with_an_interval_or_has_a_reason(rows, see
     if found.place is None:
         assert found.reason and found.low is None
     else:
-        assert found.place in [row[0] for row in rows] and found.low <= found.high and found.fall >= LEAST
+        assert found.place in [row[0] for row in rows] and found.low <= found.high and found.fall >= MIN_DEPTH
     assert found_in(sorted(rows, key=lambda row: (row[2], row[0], row[1]))).place == found.place

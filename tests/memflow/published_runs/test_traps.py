@@ -336,3 +336,12 @@ def test_cutoff_or_system_is_chosen_behind_the_name_of_a_file(tmp_path: Path) ->
     run = read_path(tmp_path / "report.json#new", "longmemeval", {})
     assert (run.choice, labels(run)) == ("new", [1.0])
     assert run_name(tmp_path / "report.json#new", run) == "report"
+
+
+def test_folder_without_a_readable_file_is_rejected_with_the_first_fault(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text("{", encoding="utf-8")
+    with pytest.raises(
+        BadInput, match=r"none of the 2 result files .* The first fault: cannot read .*a\.json as JSON"
+    ):
+        read_path(tmp_path, "locomo", {})

@@ -12,7 +12,7 @@ from memflow.memories.memory import FAILURE
 from memflow.memories.systems import SYSTEMS
 from memflow.metrics.diagnosis import attribute_by_evidence
 from memflow.records import Entry, FailureAttribution, Probe, Reply, TranscriptMessage, Verdict
-from memflow.scoring.attribution import NO_EVIDENCE, attribute, given_messages
+from memflow.scoring.attribution import NO_EVIDENCE, attribute, sequence_numbers
 
 MESSAGES = ["m0", "m1", "m2", "m3"]
 
@@ -67,7 +67,7 @@ def attributed(
         "d",
         "a",
         SYSTEMS[system],
-        sequences=given_messages(SAID),
+        sequence_by_message=sequence_numbers(SAID),
         transcript=SAID,
         entries=ENTRIES,
         probes=probes,

@@ -150,10 +150,10 @@ async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
 @pytest.mark.parametrize(
     ("memory", "line", "part"),
     [
-        (SharedService, "state_in_store", "finds what another was given"),
-        (OwnList, "restored_equals_living", "restored from its entries, it recalls other notes"),
+        (SharedService, "state_in_store", "recalls what another memory was given"),
+        (OwnList, "restored_equals_living", "restored from its entries, it recalls different notes"),
         (Counting, "pure_reads", "changed the store"),
-        (Numbered, "deterministic", "other entries in a second memory"),
+        (Numbered, "deterministic", "have different entries"),
         (Clocked, "clock", "today's date"),
         (Invented, "source_ids", "never written: invented"),
         (Failing, "write", "KeyError: 'no such index'"),

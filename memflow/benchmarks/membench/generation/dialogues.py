@@ -21,7 +21,7 @@ from memflow.benchmarks.membench.answers import (
 from memflow.benchmarks.membench.generation.layout import StepSlot, TrajectoryLayout
 from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, TrajectoryPlan
 from memflow.benchmarks.membench.turns import Trajectory
-from memflow.benchmarks.membench.wording import add_stamp, contains_word, prompt, quote_list
+from memflow.benchmarks.membench.wording import add_stamp, contains_word, prompt, quote_list, rerun_advice
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
@@ -146,8 +146,8 @@ class _SessionWriter:
     async def _word_dialogue(self, number: int, session: PlannedSession) -> dict[StepSlot, _StepText]:
         if self.plan.scene == "observation":
             raise BadInput(
-                f"trajectory {self.plan.trajectory_id} contains a dialogue, but the scene `observation` allows "
-                "only messages; rebuild utterance/turns"
+                f"trajectory {self.plan.trajectory_id} contains a dialogue, but the scene `observation` allows only "
+                f"messages. {rerun_advice()}"
             )
         facts = "\n".join(f"- {name}: {value}" for name, value in session.context.items())
         fields = {"rounds": session.rounds, "topic": session.topic, "context": facts}

@@ -11,6 +11,7 @@ from typing import Literal, get_args
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
+from memflow.benchmarks.membench.wording import rerun_advice
 from memflow.errors import BadInput
 from memflow.records import Entity, Profile
 
@@ -33,10 +34,6 @@ PERSON_ATTRIBUTES = (
     "email",
 )
 """Attributes of every person."""
-EVENT_ATTRIBUTES = ("event_type", "content", "location", "time", "scale", "duration")
-ITEM_ATTRIBUTES = ("item_type", "review")
-PLACE_ATTRIBUTES = ("place_type", "review")
-"""Attributes of events, items and places. The user has preferences too (preferences.TOPICS)."""
 
 
 @dataclass(frozen=True)
@@ -169,8 +166,7 @@ def load_graphs(states: States) -> list[Graph]:
 def _graph(user_id: str, entities: Sequence[Entity]) -> Graph:
     if sum(row.kind == "self" for row in entities) != 1:
         raise BadInput(
-            f"the graph of user {user_id} does not have exactly one entity of kind `self`; regenerate "
-            "the states"
+            f"the graph of user {user_id} does not have exactly one entity of kind `self`. {rerun_advice()}"
         )
     return Graph(user_id, tuple(map(_node, entities)))
 
@@ -178,8 +174,8 @@ def _graph(user_id: str, entities: Sequence[Entity]) -> Graph:
 def _node(row: Entity) -> Node:
     if row.kind not in get_args(EntityKind):
         raise BadInput(
-            f"entity {row.user_id}/{row.entity_id} has the unknown kind {row.kind!r}; the kinds are "
-            f"{', '.join(get_args(EntityKind))}. Regenerate the states."
+            f"entity {row.user_id}/{row.entity_id} has the unknown kind {row.kind!r}. The kinds are "
+            f"{', '.join(get_args(EntityKind))}. {rerun_advice()}"
         )
     return Node(
         row.entity_id,

@@ -6,7 +6,7 @@ from typing import cast
 from memflow.benchmarks.membench.generation.plans import PlanRequest
 from memflow.benchmarks.membench.generation.preferences import Topic
 from memflow.benchmarks.membench.generation.templates import TopicTemplates, preference_templates
-from memflow.benchmarks.membench.wording import contains_word
+from memflow.benchmarks.membench.wording import contains_word, rerun_advice
 from memflow.errors import BadInput
 
 DISTRACTOR_COUNT = 3
@@ -22,12 +22,11 @@ def preferred_category(request: PlanRequest, topic: str) -> str:
     """Return the user's preferred category. Raises BadInput if the graph or the preferences lack the category."""
     category = request.graph.user.attributes.get(topic)
     if category is None:
-        raise BadInput(f"user {request.graph.user_id} has no {topic} preference; regenerate the states")
+        raise BadInput(f"user {request.graph.user_id} has no {topic} preference. {rerun_advice()}")
     if category not in request.categories(topic):
         raise BadInput(
-            f"user {request.graph.user_id} prefers the {topic} category {category!r}, which the "
-            f"preferences lack; they have {', '.join(request.categories(topic))}. Regenerate the "
-            "states."
+            f"user {request.graph.user_id} prefers the {topic} category {category!r}, which the preferences lack. They "
+            f"have {', '.join(request.categories(topic))}. {rerun_advice()}"
         )
     return category
 

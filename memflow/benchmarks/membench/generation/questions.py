@@ -8,16 +8,17 @@ import json
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from memflow.benchmarks.membench.answers import ToldMessage, told_of
-from memflow.benchmarks.membench.generation import timeline
 from memflow.benchmarks.membench.generation.dialogues import find_missing_words
 from memflow.benchmarks.membench.generation.layout import TrajectoryLayout
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, TrajectoryPlan
+from memflow.benchmarks.membench.generation.timeline import sample_later_time
 from memflow.benchmarks.membench.generation.values import format_moment, resolve_time
 from memflow.benchmarks.membench.generation.vocabulary import OPTIONS
 from memflow.benchmarks.membench.turns import ChoiceQuestion
-from memflow.benchmarks.membench.wording import format_time, prompt, quote_list
+from memflow.benchmarks.membench.wording import format_time, parse_time, prompt, quote_list, rerun_advice
 from memflow.chat.asking import Answer, ask
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
@@ -34,9 +35,9 @@ async def word_question(
     evidence = layout.evidence(plan)
     missing = [message for message in (*evidence, layout.last) if message not in said]
     if missing:
-        raise BadInput(f"message {missing[0]} is missing; regenerate utterance/turns")
+        raise BadInput(f"message {missing[0]} of {plan.trajectory_id} is missing. {rerun_advice()}")
     rng = random.Random(seeded(seed, plan.trajectory_id, "question"))
-    asked_at = timeline.sample_later_time(timeline.parse_time(said[layout.last].sent_at or ""), rng)
+    asked_at = sample_later_time(_sent_at(said[layout.last]), rng)
     query = _resolve_date(plan, [said[message] for message in evidence])
     quarantined = next((turn.reason for turn in said.values() if turn.reason is not None), None)
     made = _WordedQuestion(query.question)
@@ -68,14 +69,25 @@ def _resolve_date(plan: TrajectoryPlan, told: Sequence[Turn]) -> PlannedQuestion
         return query
     dates = [turn for turn in told if json.loads(turn.exposes or "{}").get("value") == query.answer]
     if not dates:
-        raise BadInput(
-            f"no evidence of {plan.trajectory_id} states {query.answer!r}; regenerate utterance/turns"
-        )
-    sent_at = timeline.parse_time(dates[-1].sent_at or "")
-    answer, *wrong = (
-        format_moment(resolve_time(time, sent_at), plan.language) for time in (query.answer, *query.wrong)
-    )
+        raise BadInput(f"no evidence of {plan.trajectory_id} states {query.answer!r}. {rerun_advice()}")
+    sent_at = _sent_at(dates[-1])
+    try:
+        times = [resolve_time(time, sent_at) for time in (query.answer, *query.wrong)]
+    except BadInput as error:
+        raise BadInput(f"the question of {plan.trajectory_id}: {error}") from error
+    answer, *wrong = (format_moment(time, plan.language) for time in times)
     return replace(query, answer=answer, wrong=tuple(wrong))
+
+
+def _sent_at(turn: Turn) -> datetime:
+    """Return the time of a message. Raises BadInput if the message has none."""
+    moment = parse_time(turn.sent_at or "")
+    if moment is None:
+        raise BadInput(
+            f"message {turn.message_id} of {turn.domain} has the time {turn.sent_at!r} instead of one such as "
+            f"2024-10-01 08:13. {rerun_advice(turn.domain)}"
+        )
+    return moment
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,19 @@
-"""Increasing random times of messages, and parsing of written times.
+"""Increasing random times of messages.
 
 Sessions are some hours to a day apart, and rounds of a session one minute (paper, section 3.1). Observed messages are
 hours apart. No session starts at night. In contrast, times in the published data sometimes decrease.
 """
 
 import random
-import re
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 
 from memflow.benchmarks.membench.kinds import Scene
-from memflow.errors import BadInput
 
 WAKES, SLEEPS = 7, 22
 """Hours between which a session starts or an observed message is sent."""
 _HOURS = 10.0, 5.0
 """Mean and standard deviation of hours between sessions, as in MemSim; clipped to 1 to 23, longer over night."""
-_DIGITS = re.compile(r"\d+")
 
 
 def sample_times(
@@ -51,12 +48,3 @@ def sample_later_time(moment: datetime, rng: random.Random) -> datetime:
     if then.hour >= SLEEPS:
         then += timedelta(days=1)
     return then.replace(hour=WAKES) if not WAKES <= then.hour < SLEEPS else then
-
-
-def parse_time(text: str) -> datetime:
-    """Return the time in a text that wording.format_time wrote in either language. Raises BadInput."""
-    try:
-        year, month, day, hour, minute = map(int, _DIGITS.findall(text))
-        return datetime(year, month, day, hour, minute)
-    except ValueError as wrong:
-        raise BadInput(f"{text!r} is not a time such as 2024-10-01 08:13; regenerate the turns") from wrong

@@ -25,8 +25,7 @@ def twins(request: PlanRequest, node: Node) -> Iterator[Node]:
     for _ in range(_TWINS):
         yield sample_twin(request.rng, request.parameters, request.vocabulary, request.preferences, node)
     raise BadInput(
-        f"the vocabulary has less than {OPTIONS} values for a question about {node.name}; add words, and regenerate "
-        "the states"
+        f"the vocabulary has fewer than {OPTIONS} values for a question about {node.name}. Add words, then rerun."
     )
 
 

@@ -82,10 +82,10 @@ def _lists(file: File) -> Iterator[RawRecord]:
             words = Vocabulary.model_validate(content)
             yield RawRecord("vocabulary", words.model_dump(mode="json"), _WORDS + words.language)
             return
-    except yaml.YAMLError as wrong:
-        raise file.bad(f"the file is not valid YAML ({' '.join(str(wrong).split())})") from wrong
-    except ValidationError as wrong:
-        raise file.bad(first_error(wrong)) from wrong
+    except yaml.YAMLError as error:
+        raise file.bad(f"the file is not valid YAML ({' '.join(str(error).split())})") from error
+    except ValidationError as error:
+        raise file.bad(first_error(error)) from error
     if not isinstance(content, dict) or not all(isinstance(each, dict) for each in content.values()):
         raise file.bad("the file has neither a vocabulary with `language` nor items by topic and category")
     categories: list[Category] = []
@@ -94,8 +94,8 @@ def _lists(file: File) -> Iterator[RawRecord]:
         for name, items in lists.items():
             try:
                 categories += parse_categories({topic: {name: items}})
-            except (ValidationError, TypeError) as wrong:
-                invalid.append(RawRecord(f"{topic}, {name}", items, fault=_fault(wrong)))
+            except (ValidationError, TypeError) as error:
+                invalid.append(RawRecord(f"{topic}, {name}", items, fault=_fault(error)))
     if not categories and invalid:
         raise file.bad(f"none of its categories is valid; {invalid[0].where}: {invalid[0].fault}")
     for category in build_preferences(categories).categories:
@@ -104,5 +104,5 @@ def _lists(file: File) -> Iterator[RawRecord]:
     yield from invalid
 
 
-def _fault(wrong: Exception) -> str:
-    return first_error(wrong) if isinstance(wrong, ValidationError) else "the items are not a list"
+def _fault(error: Exception) -> str:
+    return first_error(error) if isinstance(error, ValidationError) else "the items are not a list"

@@ -3,6 +3,7 @@
 Every formatted value can be parsed again, so that plans compare and count values without a model.
 """
 
+import calendar
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -10,6 +11,7 @@ from itertools import product
 from typing import Any, Literal
 
 from memflow.benchmarks.membench.generation.vocabulary import Language
+from memflow.benchmarks.membench.wording import rerun_advice
 from memflow.errors import BadInput
 
 ScaleUnit = Literal["ten", "hundred", "thousand"]
@@ -24,20 +26,7 @@ _TENS = ("ten", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eight
 _ONES_ZH = "一二三四五六七八九"
 _SIZES_ZH = {"ten": "十", "hundred": "百", "thousand": "千"}
 _DAYS_ZH = {"day": "天", "week": "周", "month": "个月"}
-_MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+_MONTHS = tuple(calendar.month_name)[1:]
 RELATIVE_DAYS = range(2, 14)
 """Days from the message to an event with a relative time. Weeks and weekdays are not used: "next Monday" and "Sunday of
 next week" have two readings.
@@ -140,8 +129,8 @@ def resolve_time(time: str, sent_at: datetime) -> datetime:
     try:
         year, month, day = _date_of(time)
         moments = [datetime(year, month, day, hour) for hour in HOURS]
-    except ValueError as wrong:
-        raise _parse_error(time, "a time such as `on October 12, 2024 at 7:00 PM`") from wrong
+    except ValueError as error:
+        raise _parse_error(time, "a time such as `on October 12, 2024 at 7:00 PM`") from error
     for language, moment in product(languages, moments):
         if time == format_absolute_time(moment, language):
             return moment
@@ -181,4 +170,4 @@ def _number(text: str, pattern: str) -> int:
 
 
 def _parse_error(text: str, what: str) -> BadInput:
-    return BadInput(f"the value {text!r} is not {what}. Regenerate the domain.")
+    return BadInput(f"the value {text!r} is not {what}. {rerun_advice()}")

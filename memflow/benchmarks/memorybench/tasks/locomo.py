@@ -123,10 +123,10 @@ def read(file: File) -> Iterator[RawRecord]:
 def _parse(content: Any) -> tuple[str, Any]:
     try:
         conversation = Conversation.read(content)
-    except KeyError as wrong:
-        raise RecordFault(f"the conversation lacks the field {wrong.args[0]}") from wrong
-    except TypeError as wrong:
-        raise RecordFault(f"the structure is not that of a LoCoMo conversation ({wrong})") from wrong
+    except KeyError as error:
+        raise RecordFault(f"the conversation lacks the field {error.args[0]}") from error
+    except TypeError as error:
+        raise RecordFault(f"the structure is not that of a LoCoMo conversation ({error})") from error
     _check_messages(conversation)
     return conversation.sample_id, content
 

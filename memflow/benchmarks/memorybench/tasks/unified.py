@@ -62,8 +62,8 @@ def _parse_row(task: Task, part: Part, content: Any) -> tuple[str, Any]:
         raise RecordFault("the row has neither input_prompt nor input_chat_messages")
     try:
         CASES[task.name](row, {})
-    except (KeyError, TypeError, ValueError) as wrong:
-        raise RecordFault(f"the field `info` does not match {task.published} ({wrong!r})") from wrong
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordFault(f"the field `info` does not match {task.published} ({error!r})") from error
     return f"{row.dataset_name}/{row.test_idx}", kept
 
 
@@ -71,8 +71,8 @@ def _parse_corpus(task: Task, content: Any) -> tuple[str, Any]:
     corpus = CorpusText.model_validate(content)
     try:
         CORPORA[task.name](corpus.text)
-    except (KeyError, TypeError, ValueError) as wrong:
-        raise RecordFault(f"the text is not a corpus of {task.published} ({wrong!r})") from wrong
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordFault(f"the text is not a corpus of {task.published} ({error!r})") from error
     return "", corpus.model_dump()
 
 
@@ -101,8 +101,8 @@ def _rows(file: File, suffix: str) -> Iterator[RawRecord]:
             table = pa.ipc.open_stream(file.content).read_all()
         else:
             raise file.bad(f"the file suffix {suffix!r} is not .arrow, .parquet or .jsonl")
-    except (pa.ArrowException, OSError) as wrong:
-        raise file.bad(f"the file is truncated or not a valid {suffix[1:]} file ({wrong})") from wrong
+    except (pa.ArrowException, OSError) as error:
+        raise file.bad(f"the file is truncated or not a valid {suffix[1:]} file ({error})") from error
     if suffix == ".arrow" and not file.content.endswith(_END):
         raise file.bad("the file is truncated: the Arrow stream has no end marker")
     rows = table.select([name for name in table.column_names if name in UnifiedRow.model_fields]).to_pylist()

@@ -29,10 +29,10 @@ def parse_literal(text: str) -> Any:
         pass
     try:
         return ast.literal_eval(text)
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as wrong:
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
         raise ValueError(
             f"the text {text[:40]!r}... is neither JSON nor a Python literal; download the file again"
-        ) from wrong
+        ) from error
 
 
 _Literal = BeforeValidator(lambda value: parse_literal(value) if isinstance(value, str) else value)

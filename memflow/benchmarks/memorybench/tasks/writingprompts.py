@@ -11,8 +11,8 @@ from memflow.benchmarks.published_file import File
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
-FIRST = 2000
-"""Rows of the test split that are read, from the first."""
+MAX_ROWS = 2000
+"""The number of rows of the test split that are read, from the first."""
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
@@ -30,7 +30,7 @@ class WritingPromptsRow(BaseModel):
 
 
 def read(file: File) -> Iterator[RawRecord]:
-    """Yield one record per row, identified by the row number. Raises BadInput."""
+    """Yield a record for each of the first MAX_ROWS rows. Raises BadInput for invalid Parquet or a missing column."""
     import pyarrow  # noqa: PLC0415  (a moment of imports, for those who have this data set)
     from pyarrow.parquet import ParquetFile  # noqa: PLC0415
 
@@ -38,10 +38,10 @@ def read(file: File) -> Iterator[RawRecord]:
         table = ParquetFile(io.BytesIO(file.content))
         if lacking := {"prompt", "story"} - set(table.schema_arrow.names):
             raise file.bad(f"the file lacks the columns {' and '.join(sorted(lacking))}")
-        batches = table.iter_batches(batch_size=FIRST, columns=["prompt", "story"])
-        rows = [row for batch in batches for row in batch.to_pylist()][:FIRST]
-    except (pyarrow.ArrowException, OSError) as wrong:
-        raise file.bad(f"the file is truncated or invalid Parquet ({wrong})") from wrong
+        batches = table.iter_batches(batch_size=MAX_ROWS, columns=["prompt", "story"])
+        rows = [row for batch in batches for row in batch.to_pylist()][:MAX_ROWS]
+    except (pyarrow.ArrowException, OSError) as error:
+        raise file.bad(f"the file is truncated or invalid Parquet ({error})") from error
     yield from parse_records(
         (RawRecord(f"row {number + 1}", row, str(number)) for number, row in enumerate(rows)), _parse
     )

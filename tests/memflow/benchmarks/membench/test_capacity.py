@@ -121,7 +121,7 @@ async def test_memory_without_lost_evidence_or_without_entries_has_no_capacity_k
     for variant in ("standard", IN_ALL):
         knee = one(found, CAPACITY, variant=variant)
         assert knee.value is None and knee.low is None
-        assert knee.reason.startswith("accuracy does not fall for good within ")
+        assert knee.reason.startswith("accuracy has no lasting drop within ")
         assert not [each for each in found if each.slice in (BEFORE, BEYOND)]
     if name != "none":
         assert one(found, "accuracy").value == 1.0

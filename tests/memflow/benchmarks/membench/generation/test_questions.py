@@ -11,8 +11,9 @@ from memflow.benchmarks.membench.generation.dialogues import word_trajectory
 from memflow.benchmarks.membench.generation.layout import lay_out
 from memflow.benchmarks.membench.generation.plans import PlannedMessage
 from memflow.benchmarks.membench.generation.questions import word_question
-from memflow.benchmarks.membench.generation.timeline import parse_time
 from memflow.benchmarks.membench.turns import turn_rows
+from memflow.benchmarks.membench.wording import parse_time
+from memflow.errors import BadInput
 
 START = datetime(2024, 10, 1, 8, 0)
 
@@ -84,3 +85,20 @@ async def test_question_of_quarantined_trajectory_is_quarantined_with_reason(pla
     telling = simulator(told=lambda request: "nothing")
     question, _ = await worded(planned(), simulator(), telling=telling)
     assert question.reason.startswith("what it asks for could not be told: membench/told")
+
+
+async def test_message_without_a_valid_time_is_named_with_the_command_that_regenerates(planned, simulator):
+    layout = lay_out(planned(), "made", START, 1)
+    trajectory = await word_trajectory(planned(), layout, ["Boston"], 1, simulator())
+    said = {turn.message_id: replace(turn, sent_at="noon") for turn in turn_rows("d", trajectory)}
+    with pytest.raises(BadInput, match=rf"{layout.last} of d has the time 'noon'.*run --domain d --force"):
+        await word_question(planned(), layout, said, 1, simulator())
+
+
+async def test_option_that_is_no_time_is_named_with_its_question(planned, simulator):
+    plan = dated(planned("observation"), (0, 1))
+    plan = replace(plan, query=replace(plan.query, wrong=("noon", *LATER[1:])))
+    with pytest.raises(
+        BadInput, match="the question of u1/simple/roles/0: the value 'noon' is not a time such as"
+    ):
+        await worded(plan, simulator())

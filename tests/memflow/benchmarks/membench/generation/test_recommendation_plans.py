@@ -73,9 +73,9 @@ def check(plan):
         ({"items": (20, 20)}, "'Comedy' has 9 unused items, but 20 are needed"),
         (
             {"liked": {"movie": "Slapstick"}},
-            "prefers the movie category 'Slapstick', which the preferences lack; they have Action",
+            "prefers the movie category 'Slapstick', which the preferences lack. They have Action",
         ),
-        ({"liked": {}}, "u1 has no movie preference; regenerate the states"),
+        ({"liked": {}}, "u1 has no movie preference. Regenerate the domain"),
     ],
 )
 def test_recommendation_planner_rejects_missing_preference_or_too_few_items(parameters, message):

@@ -9,8 +9,8 @@ from membench_generation import Made, make
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.generation.planning import planned_kinds
-from memflow.benchmarks.membench.generation.timeline import parse_time
 from memflow.benchmarks.membench.kinds import SCENES
+from memflow.benchmarks.membench.wording import parse_time
 from memflow.benchmarks.registry import find_domain
 
 BRIEF = {"role_rounds": 2, "event_rounds": 2}
