@@ -15,11 +15,12 @@ from amemgym_export import export_users
 
 from memflow.benchmarks.amemgym.checks import EXPECTED
 from memflow.checks.expectations import all_expectations
+from memflow.checks.rules import of_benchmark
 
 User = dict[str, Any]
 World = dict[str, list[Any]]
 Damage = Callable[[User], object]
-BY_NAME = {each.name: each for each in EXPECTED}
+BY_NAME = {each.name: each for each in of_benchmark("amemgym", EXPECTED)}
 
 
 @pytest.fixture(params=["demo", "base"])
