@@ -37,7 +37,7 @@ def first_stages(before: EvaluationRows, after: EvaluationRows) -> dict[str, Sta
 
     `users`: the probe is new or removed, its row differs, or the first differing message before it comes from the data
     or the simulator. `answers`: that message comes from the assistant, or the reply differs. Messages after a probe
-    never concern it. Verdicts are left to `stage_of`, because they differ by metric.
+    never concern it. Verdicts are left to `stages_of_metric`, because they differ by metric.
     """
     old_probes, new_probes = ({probe.probe_id: probe for probe in rows.probes} for rows in (before, after))
     old_replies, new_replies = ({reply.probe_id: reply for reply in rows.replies} for rows in (before, after))
