@@ -65,9 +65,9 @@ def judge_replies(
     run: str,
     recorded: Mapping[str, Chat] | None = None,
 ) -> list[Verdict]:
-    """Return the verdicts on replies by the judges of the settings, or by `recorded` ones, with the embedder of a run.
+    """Return the verdicts on replies by the judges of the settings, or by the `recorded` ones.
 
-    The requests are recorded under `run`.
+    The embedder is that of the settings. `run` names the requests in the ledger.
     """
     benchmark = registry.benchmark(domain.benchmark)
     models = Models(settings, SqlLedger(settings.ledger_url))

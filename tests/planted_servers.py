@@ -132,6 +132,8 @@ class PlantedServer(Transport):
         )
         if self.fault == "wrong_sources" and items:
             sources = items[-1]["sources"]
+        if self.fault == "wide_sources" and items:
+            sources = [*items[-1]["sources"], message["id"]]
         days = {"wrong_dates": "2026-01-01", "dates_dropped": None}
         return {
             "id": f"{message['id']}.{len(items)}",

@@ -63,6 +63,7 @@ class HashingEmbedder:
         return np.asarray(summed / length, np.float32)
 
     def _vector(self, word: str) -> Vector:
+        """Return the vector of a word, hashed from the word and its letter trigrams."""
         cached = self._words.get(word)
         if cached is not None:
             return cached

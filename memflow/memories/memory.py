@@ -250,14 +250,12 @@ class Memory(ABC):
             return np.empty((0, 0), np.float32)
         if self.tools.embedder is None:
             raise BadSettings(
-                f"{type(self).__name__} needs an embedder, but none is configured. Configure one in "
-                "memflow.toml."
+                f"{type(self).__name__} needs an embedder, but none is configured. Configure one in memflow.toml."
             )
         vectors = await self.tools.embedder.embed(texts, input_type)
         if len(vectors) != len(texts):
             raise BadInput(
-                f"the embedder returned {len(vectors)} vectors for {len(texts)} texts. Check its server, "
-                "then rerun."
+                f"the embedder returned {len(vectors)} vectors for {len(texts)} texts. Check its server, then rerun."
             )
         return vectors
 
@@ -383,8 +381,7 @@ class Memory(ABC):
     def _chat(self) -> Chat:
         if self.tools.chat is None:
             raise BadSettings(
-                f"{type(self).__name__} needs a chat model, but none is configured. Configure one in "
-                "memflow.toml."
+                f"{type(self).__name__} needs a chat model, but none is configured. Configure one in memflow.toml."
             )
         return self.tools.chat
 

@@ -192,8 +192,7 @@ def _user_memory(name: str, user_memory: UserMemory, user_memories: Mapping[str,
 def _check_name(name: str) -> None:
     if not _NAME.fullmatch(name):
         raise BadSettings(
-            f"the memory name {name!r} is invalid. Use lowercase letters, digits and _, and start "
-            "with a letter."
+            f"the memory name {name!r} is invalid. Use lowercase letters, digits and _, and start with a letter."
         )
 
 
@@ -209,6 +208,7 @@ def _configure(name: str, system: System, settings: Mapping[str, Any]) -> Memory
 
 
 def _parse_value(label: str, value: Any, parameter: Parameter) -> Any:
+    """Return the value of a parameter. Raises BadSettings for another type, or a value out of range or choices."""
     expected = type(parameter.default)
     if expected is float and type(value) is int:
         value = float(value)

@@ -91,8 +91,7 @@ def load_memory(path: str) -> "type[Memory]":
         )
     if inspect.isabstract(memory):
         raise BadSettings(
-            f"{path} does not define the methods {', '.join(sorted(memory.__abstractmethods__))}. "
-            "Define them."
+            f"{path} does not define the methods {', '.join(sorted(memory.__abstractmethods__))}. Define them."
         )
     # A class without the decorator @dataclass leaves the dataclasses.Field of its parameters as attributes.
     fields_of_class: set[str] = set()

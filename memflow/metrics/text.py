@@ -138,8 +138,8 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
 
     Categories: 1 multi-hop (the mean over the gold's comma-separated parts of the best F1), 2 temporal, 3 open domain
     (the gold up to its first semicolon), 4 single-hop (F1 of Porter stems), 5 adversarial (1 if the answer says that
-    there is no information). The gold of category 5 is JSON `{"a": ..., "b": ...}` with the options of a bare letter.
-    Raises BadInput for another category or an invalid gold.
+    there is no information). The gold of category 5 is JSON `{"a": ..., "b": ...}`: the texts of the two options, which
+    replace an answer that is only a letter. Raises BadInput for another category or an invalid gold.
     """
     prediction = prediction.strip()
     match str(category):

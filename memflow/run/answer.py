@@ -217,6 +217,7 @@ async def _read(
     clock: Clock | None,
     history: EpisodeHistory | None = None,
 ) -> _Read:
+    """Read the memory for a probe, or only observe its entries. For a quarantined probe, nothing is read."""
     if probe.reason is not None:
         return _Read()
     if not is_read(probe):
@@ -245,6 +246,7 @@ def _gold_context(probe: Probe, memory: Memory) -> str | None:
 async def _ask(
     benchmark: Benchmark, domain: Domain, assistant: str, probe: Probe, read: _Read, chat: Chat
 ) -> Reply:
+    """Return the reply to a probe: the model's answer, what was observed, or the reason for neither."""
     if probe.reason is not None:
         reason = f"{QUARANTINED_PROBE}: {probe.reason}"
         return _reply(domain, assistant, probe, read, reason=reason)

@@ -156,6 +156,7 @@ class DryRun:
                 self._run(step, domain, assistant)
 
     def _run(self, step: Step, domain: Domain, assistant: str) -> None:
+        """Run a step on one partition with simulated models. Keep its rows for later steps, and add its forecast."""
         repeat = request_repeat(assistant, step.stage)
         partition = partition_key(domain.name, assistant)
         models = _CountingModels(self, domain.decoding, step.stage, repeat, partition)

@@ -37,7 +37,7 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
 
     observations = []
     for episodes in episode_batches(messages.starts):
-        messages_by_episode = _messages(context, episodes)
+        messages_by_episode = _delivered_messages(context, episodes)
         histories = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes),
             chain(*messages_by_episode.values()),
@@ -74,7 +74,7 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
     ignored_kinds = context.memory.system.kinds_without_evidence
     hits: dict[str, bool] = {}
     for episodes in episode_batches(reads_by_sequence):
-        messages_by_episode = _messages(context, episodes)
+        messages_by_episode = _delivered_messages(context, episodes)
         histories = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes),
             chain(*messages_by_episode.values()),
@@ -95,10 +95,8 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
 
 def hides_items(items: Iterable[Item]) -> bool:
     """Return whether the entries are of a memory server that does not export its items."""
-    server_capabilities = (declared_capabilities(item.kind, item.meta) for item in items)
-    return any(
-        capabilities.export == "none" for capabilities in server_capabilities if capabilities is not None
-    )
+    declared = (declared_capabilities(item.kind, item.meta) for item in items)
+    return any(capabilities.export == "none" for capabilities in declared if capabilities is not None)
 
 
 def _as_item(message: TranscriptMessage) -> Item:
@@ -113,7 +111,10 @@ def _as_item(message: TranscriptMessage) -> Item:
     )
 
 
-def _messages(context: StepContext, episodes: Collection[str]) -> dict[str, list[TranscriptMessage]]:
+def _delivered_messages(
+    context: StepContext, episodes: Collection[str]
+) -> dict[str, list[TranscriptMessage]]:
+    """Return the messages that the memory was given, by episode: those whose request failed are left out."""
     messages_by_episode: dict[str, list[TranscriptMessage]] = defaultdict(list)
     for message in context.stream("memory.transcripts", episodes=episodes):
         if message.reason is None and message.episode_id in episodes:

@@ -216,7 +216,7 @@ class _EpisodePlay:
                 answer = await event.follow_up(history)
                 follow_up = self._spoken_message(event, "simulator", answer, message, history)
                 if answer.value is None:
-                    self._record_lost(event, follow_up, len(history))
+                    self._record_unwritten(event, follow_up, position=len(history))
                     break
                 replied = await self._exchange(event, follow_up, history)
 
@@ -247,7 +247,7 @@ class _EpisodePlay:
             if messages:
                 await self._write(event, messages)
             for index, failed in enumerate(spoken for spoken in dialogue.spoken if spoken.reason is not None):
-                self._record_lost(event, failed, len(messages) + index)
+                self._record_unwritten(event, failed, position=len(messages) + index)
             self.records.append(dialogue.record)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, history: list[Message]) -> bool:
@@ -260,7 +260,7 @@ class _EpisodePlay:
         reply = self._spoken_message(event, "assistant", answer, spoken.message, history)
         if answer.value is None:
             await self._write(event, [spoken], first=len(history) - 1, already_counted=1)
-            self._record_lost(event, reply, len(history))
+            self._record_unwritten(event, reply, position=len(history))
             return False
         history.append(reply.message)
         await self._write(event, [spoken, reply], first=len(history) - 2, already_counted=1)
@@ -344,12 +344,10 @@ class _EpisodePlay:
         except ChatError as error:
             self.memory.store.add(FAILURE, str(error), sources=[message.message_id for message in messages])
 
-    def _record_lost(self, event: Event, spoken: SpokenMessage, position: int) -> None:
-        sequence = self.memory.store.sequence
-        reason = spoken.reason or "no answer"
-        self.lines.append(
-            PlayedMessage(spoken.message, event, position, sequence, spoken.origin, spoken.completion, reason)
-        )
+    def _record_unwritten(self, event: Event, spoken: SpokenMessage, *, position: int) -> None:
+        """Record a message that could not be generated, with the reason. The memory does not receive the message."""
+        line = PlayedMessage(spoken.message, event, position, self.memory.store.sequence, spoken.origin)
+        self.lines.append(replace(line, completion=spoken.completion, reason=spoken.reason or "no answer"))
 
     def _spoken_message(
         self, event: Event, origin: Origin, answer: Answer[str], after: Message, history: Sequence[Message]

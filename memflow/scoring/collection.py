@@ -77,7 +77,6 @@ def _load(point: EntryPoint) -> tuple[Metric, ...]:
     for metric in metrics:
         if not isinstance(metric, Metric):
             raise BadSettings(
-                f"{point.value} contains {metric!r}, which is not a Metric. Use a Metric or an iterable of "
-                "Metric."
+                f"{point.value} contains {metric!r}, which is not a Metric. Use a Metric or an iterable of Metric."
             )
     return metrics

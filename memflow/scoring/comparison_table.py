@@ -38,6 +38,7 @@ def comparison_markdown(rows: Iterable[Comparison]) -> str:
 
 
 def _cells(row: Comparison) -> tuple[str, ...]:
+    """Return the cells of a comparison, which names the better assistant first."""
     sign = -1 if row.better == "b" else 1  # the better assistant comes first
     interval = f"none: {row.reason}"
     if row.low is not None and row.high is not None:

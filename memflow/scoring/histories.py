@@ -79,6 +79,7 @@ class History:
         return [self._row(metric, at, score) for metric, at, score in cells if score is not None]
 
     def _row(self, metric: str, at: int | None, score: Score) -> dict[str, Any]:
+        """Return a score as a row. `at` is None for the no-context accuracy, and for metrics over all checkpoints."""
         start = "start" if metric == "accuracy" and at is None else None
         return {
             "domain": self.domain,

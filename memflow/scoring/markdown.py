@@ -24,10 +24,10 @@ _ESCAPED = str.maketrans({letter: f"\\{letter}" for letter in "\\`*[]<>|~"} | {"
 
 
 def leaderboard_markdown(scores: Iterable[Score]) -> str:
-    """Return the primary scores of all domains as Markdown tables, with labels and what is left out.
+    """Return scores as Markdown: a section with tables and notes for each of the first MOST_DOMAINS domains.
 
-    A row has the rank, the assistant, each metric with its 95 % interval, and n. `scores` are those of
-    `primary_scores`. Failure rates among them have tables of their own: by evidence, then by state probes.
+    `scores` are primary scores, of which a row has the rank, the assistant, each metric with its 95 % interval, and n,
+    and failure rates, which have tables of their own: by evidence, then by state probes.
     """
     by_domain: dict[str, list[Score]] = {}
     for score in scores:

@@ -167,6 +167,7 @@ def _score(
     value: Callable[[ProbeRanking], float | None],
     independent: Collection[str],
 ) -> RetrievalScore:
+    """Return the score of the probes of a slice with its interval, or without a value and with the reason."""
     values_by_episode: dict[str, list[float]] = {}
     for row in rows:
         if (probe_value := value(row)) is not None:

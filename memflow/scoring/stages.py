@@ -37,7 +37,7 @@ def first_stages(before: EvaluationRows, after: EvaluationRows) -> dict[str, Sta
 
     `users`: the probe is new or removed, its row differs, or the first differing message before it comes from the data
     or the simulator. `answers`: that message comes from the assistant, or the reply differs. Messages after a probe
-    never concern it. Verdicts are left to `stage_of`, because they differ by metric.
+    never concern it. Verdicts are left to `stages_of_metric`, because they differ by metric.
     """
     old_probes, new_probes = ({probe.probe_id: probe for probe in rows.probes} for rows in (before, after))
     old_replies, new_replies = ({reply.probe_id: reply for reply in rows.replies} for rows in (before, after))
@@ -92,18 +92,20 @@ class _Histories:
                 self._first[episode] = first
 
     def stage_before(self, probe: Probe) -> Stage | None:
-        """Return the stage of the first differing message before a probe, including those of base episodes."""
-        if probe.opens:
+        """Return the stage of the first differing message before a probe, in its base episodes or in its own."""
+        if probe.opens:  # asked without context
             return None
-        base = self._bases.get(probe.episode_id)
-        while base is not None:
-            if base in self._first:
-                return self._first[base].stage
-            base = self._bases.get(base)
         first = self._first.get(probe.episode_id)
-        return first.stage if first is not None and self._is_before(first, probe) else None
+        stage = first.stage if first is not None and self._is_before(first, probe) else None
+        base = self._bases.get(probe.episode_id)
+        while base is not None:  # all messages of a base are before the probe
+            if base in self._first:
+                stage = self._first[base].stage
+            base = self._bases.get(base)
+        return stage
 
     def _is_before(self, first: "_Difference", probe: Probe) -> bool:
+        """Return whether a difference in the probe's own episode is before the probe."""
         if probe.after is not None:
             ids = [message.message_id for message in self._after.get(probe.episode_id, ())]
             if probe.after in ids:

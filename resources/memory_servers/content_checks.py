@@ -8,6 +8,8 @@ from memflow.resources.memory_servers.text_changes import text_change
 K = 10
 EQUAL_READS = 8
 """Equal reads, to find a random difference: one in two is missed once in 128 checks."""
+MOST_UNRELATED = 4
+"""Sources that an item may name although it has no word of them; 3 for each of its own sources if that is more."""
 WRITTEN = ("conversation", "stable_reads")
 """The checks without which the others show nothing."""
 
@@ -112,7 +114,7 @@ class ContentChecks:
         """Compare the sources of items with the messages whose words they have."""
         if self.played.can.sources == "none":
             raise CheckSkipped("not declared: wrong answers are not attributed by evidence")
-        main, wrong, checked, wide = self.played.main, 0, 0, 0
+        main, wrong, checked, wide = self.played.main, 0, 0, list[str]()
         example, strange = "", list[str]()
         sent = {self.played.source(message.number) for message in main.messages}
         for item in await self.played.known_items():
@@ -130,17 +132,20 @@ class ContentChecks:
                     or f"an item with words of {absent[0]} names {', '.join(item.sources[:3]) or 'none'}"
                 )
             known = set(names.values())
-            wide += len(set(item.sources) - known) > max(4, 3 * len(known))
+            if len(set(item.sources) - known) > max(MOST_UNRELATED, 3 * len(known)):
+                wide.append(f"{item.text[:60]!r} names {', '.join(item.sources[:3])} and more")
         if strange:
-            raise CheckFailed(
-                f"items name sources that were never sent: {', '.join(sorted(set(strange))[:3])}"
-            )
+            named = ", ".join(sorted(set(strange))[:3])
+            raise CheckFailed(f"items name sources that were never sent: {named}")
         if wrong:
             raise CheckFailed(
                 f"{wrong} of {checked} items do not name the {self.played.can.sources} that they are from: {example}"
             )
-        if wide > checked / 2 and not self.played.design.merges:
-            raise CheckFailed(f"{wide} of {checked} items name many messages that they have no word of")
+        if len(wide) > checked / 2 and not self.played.design.merges:
+            raise CheckFailed(
+                f"{len(wide)} of {checked} items name more than {MOST_UNRELATED} sources that share no words with "
+                f"them: for example, {wide[0]}"
+            )
         return f"{checked} items name the {self.played.can.sources} that they are from"
 
     @check("Store `sent_at`, not the time of the write, or declare dates: false.", after=WRITTEN)

@@ -187,11 +187,11 @@ class ReadChecks:
                 missing += complete and not expected <= then
         if future:
             raise CheckFailed(
-                f"{future} of {reads} reads as of an earlier write return later messages: it knows the future"
+                f"{future} of {reads} reads as of an earlier write return later messages: the memory knows the future"
             )
         if missing:
             raise CheckFailed(
-                f"{missing} reads as of an earlier write lack messages that were written by then"
+                f"{missing} of {reads} reads as of an earlier write lack messages written by then"
             )
         return f"{reads} reads as of earlier writes return what was written by then, and nothing later"
 
@@ -219,10 +219,10 @@ async def compare_restarted(played: PlayedConversation, kill: Callable[[], Await
     after = [await main.read(query, played.large) for query in queries]
     kept = main.seen(item for items in before for item in items)
     found = main.seen(item for items in after for item in items)
-    if kept - found:
+    if lost := kept - found:
         raise CheckFailed(
-            f"{len(kept - found)} of {len(kept)} messages are lost after a restart, although all writes were "
-            "repeated"
+            f"{len(lost)} of {len(kept)} messages are lost after a restart, although all writes were repeated, "
+            f"such as {main.messages[min(lost) - 1].text[:60]!r}"
         )
     if played.can.deterministic and [_texts(items) for items in before] != [_texts(items) for items in after]:
         raise CheckFailed("reads return other items after a restart and a replay of the writes")

@@ -27,8 +27,8 @@ VERDICTS = "score.verdicts"
 def partition_scores(domain: Domain, assistant: str, lake: Lake, warehouse: Warehouse) -> list[Score]:
     """Return the primary scores of one assistant in one domain, over all probes, from its stored verdicts.
 
-    The failure rates by state probes follow, if the benchmark has any; those by evidence need other tables.
-    Those of a faulty assistant have no value. Raises MissingData if the lake has no verdicts of the assistant.
+    Failure rates by state probes follow, if the benchmark has state probes. Failure rates by evidence need other tables
+    and are left out. Scores of a faulty assistant have no value. Raises MissingData if it has no stored verdicts.
     """
     benchmark = registry.benchmark(domain.benchmark)
     partition = partition_key(domain.name, assistant)

@@ -13,7 +13,7 @@ PATHS = ("home", "data", "prompts", "wordnet", "cmudict", "hosted_models")
 
 
 class SettingsFileSource(TomlConfigSettingsSource):
-    """The source of the settings in a file. Relative paths become absolute."""
+    """Settings of a file. Relative paths start at its folder; they stay as written if it is the current folder."""
 
     def _read_file(self, file_path: Any) -> dict[str, Any]:
         content = super()._read_file(file_path)

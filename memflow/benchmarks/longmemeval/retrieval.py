@@ -37,10 +37,10 @@ def evaluate(ranking: Sequence[str], relevant: Collection[str], in_corpus: int, 
 def evaluate_sessions(
     turns: Sequence[str], session_of: dict[str, str], relevant: Collection[str], in_corpus: int, k: int
 ) -> RetrievalValues:
-    """Return the values at session grain of a ranking of turns ("turn to session").
+    """Return the values of a ranking of turns, each replaced by its session in `session_of` ("turn to session").
 
-    The cutoff is raised until the first turns are from `k` sessions, or all are taken. Each turn counts for its
-    session, and the ideal ranking has all relevant turns.
+    The cutoff is `effective_k`. A session counts as often as the ranking has turns of it, and `in_corpus` is the number
+    of relevant turns in the corpus.
     """
     sessions = [session_of[turn] for turn in turns]
     return evaluate(sessions, {session_of[turn] for turn in relevant}, in_corpus, effective_k(sessions, k))

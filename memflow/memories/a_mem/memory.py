@@ -89,6 +89,7 @@ class NoteLinks:
         return [*targets, *(self._notes[number] for number in linking_numbers if number in self._notes)]
 
     def _process_changes(self) -> None:
+        """Update the notes and their links by the entries that changed since the last call."""
         for item in self.store.changes(self._version):
             if item.kind != NOTE:
                 continue
@@ -98,9 +99,8 @@ class NoteLinks:
                     self._notes.pop(number, None)
                 continue
             if number not in self._notes:  # later versions of a note have the same links
-                targets = [self.store.latest(link) for link in item.meta["links"]]
-                for target in targets:
-                    if target is not None:
+                for link in item.meta["links"]:
+                    if (target := self.store.latest(link)) is not None:
                         self._linked_by[target.meta["number"]].append(number)
             self._notes[number] = item
         self._version = self.store.version

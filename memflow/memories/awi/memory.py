@@ -69,6 +69,7 @@ class Awi(ModelWrittenMemory):
         return self.kinds
 
     async def _update_facts(self, messages: Sequence[StoredMessage]) -> None:
+        """Let the model extract facts from messages. Add those with a new label, and revise the others."""
         facts = {item.meta["label"]: item for item in self.store.live(FACT)}
         sources = [source for message in messages for source in message.item.sources]
         fields = {

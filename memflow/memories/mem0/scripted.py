@@ -59,6 +59,7 @@ def _extract(request: ChatRequest) -> Facts:
 
 
 def _decide(request: ChatRequest) -> Decisions:
+    """Return a decision per fact: update the first memory with its subject, keep an equal memory, or add the fact."""
     memories = dict(_lines(request.fields["memories"]))
     # Of memories with the same subject, the first is updated.
     number_of_subject = {subject(text): number for number, text in reversed(memories.items())}

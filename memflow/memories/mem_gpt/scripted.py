@@ -22,6 +22,7 @@ from memflow.memories.mem_gpt.context import NOTHING
 from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.tokens import estimate
 
+MAX_SAVES = 4  # calls in one answer
 _NUMBERED = re.compile(r"^(\d{1,4})\. (.*)$", re.MULTILINE)
 
 
@@ -40,15 +41,14 @@ def _stated(request: ChatRequest) -> list[tuple[int, str]]:
 
 
 def _save(request: ChatRequest) -> Saves:
-    known_lines = {
-        subject(text): (message_number, text)
-        for message_number, text in _lines(request.fields["human"]).items()
-    }
+    """Return up to MAX_SAVES calls that replace the line on a subject, add one, or archive what exceeds the tokens."""
+    lines = _lines(request.fields["human"])
+    line_by_subject = {subject(text): (line_number, text) for line_number, text in lines.items()}
     free_tokens = int(request.fields["room"])
     calls: dict[str, AnyWriteCall] = {}
     for message_number, text in _stated(request):
         topic = subject(text)
-        number, old_text = known_lines.get(topic, (0, ""))
+        line_number, old_text = line_by_subject.get(topic, (0, ""))
         remaining = free_tokens + estimate(old_text) - estimate(text)
         if old_text == text or topic in calls:
             continue
@@ -57,11 +57,11 @@ def _save(request: ChatRequest) -> Saves:
             continue
         free_tokens = remaining
         arguments: dict[str, Any] = {"text": text, "rests_on": [message_number], "request_heartbeat": False}
-        if number:
-            calls[topic] = WorkingReplace(function="working_replace", line=number, **arguments)
+        if line_number:
+            calls[topic] = WorkingReplace(function="working_replace", line=line_number, **arguments)
         else:
             calls[topic] = WorkingAppend(function="working_append", section="human", **arguments)
-    return Saves(calls=[*calls.values()][:4])
+    return Saves(calls=[*calls.values()][:MAX_SAVES])
 
 
 def _insert(text: str, number: int) -> ArchivalInsert:

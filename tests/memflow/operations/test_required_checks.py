@@ -46,7 +46,10 @@ def test_run_refuses_a_server_with_a_fault_before_it_generates_anything(empty) -
     write_server("no_time_travel")
     error = empty.error("run", "--domain", "amemgym_demo", "--memory", "mine", "--no-baselines")
     assert "the memory server mine is not measured, because its check found a fault" in error
-    assert "as_of: 15 of 25 reads as of an earlier write return later messages: it knows the future" in error
+    assert (
+        "as_of: 15 of 25 reads as of an earlier write return later messages: the memory knows the future"
+        in error
+    )
     assert "Filter by the number of the write" in error
     assert not (empty.folder / "lake" / "state").exists()
 
@@ -111,5 +114,5 @@ def test_check_of_an_address_holds_for_a_day_and_for_name_and_version(
 def test_failed_check_is_no_passed_one(empty) -> None:
     write_server("no_time_travel")
     assert empty("memories", "check", "mine").exit_code == 1
-    with pytest.raises(BadSettings, match="it knows the future"):
+    with pytest.raises(BadSettings, match="the memory knows the future"):
         run_required_checks(selected(), False, None)

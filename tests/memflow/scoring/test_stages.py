@@ -1,5 +1,7 @@
 """The first stage at which a probe differs between two evaluations."""
 
+from dataclasses import replace
+
 import factories
 
 from memflow.records import Probe, Reply, TranscriptMessage
@@ -48,6 +50,21 @@ def test_other_message_of_the_base_episode_concerns_all_probes_of_an_episode() -
     before = rows(MESSAGES, derived, [], u2="u1")
     after = rows([said("good day", 0), *MESSAGES[1:]], derived, [], u2="u1")
     assert first_stages(before, after) == {"p5": "users"}
+
+
+def test_earliest_difference_decides_among_base_episodes() -> None:
+    def stages(opening: str, middle: str, opens: bool = False) -> dict[str, str]:
+        probes = [factories.probe(probe_id="p5", episode_id="u3", checkpoint=0, opens=opens)]
+        histories = [
+            [said(first, 0), replace(said(second, 1, "assistant"), episode_id="u2")]
+            for first, second in (("hello", "hi"), (opening, middle))
+        ]
+        before, after = (rows(history, probes, [], u2="u1", u3="u2") for history in histories)
+        return dict(first_stages(before, after))
+
+    assert stages("hello", "hi!") == {"p5": "answers"}
+    assert stages("good day", "hi!") == {"p5": "users"}
+    assert stages("good day", "hi!", opens=True) == {}
 
 
 def test_other_reply_to_an_equal_history_is_a_change_of_answers() -> None:

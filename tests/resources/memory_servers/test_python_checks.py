@@ -157,7 +157,7 @@ async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
         (Clocked, "clock", "today's date"),
         (Invented, "source_ids", "never written: invented"),
         (Failing, "write", "KeyError: 'no such index'"),
-        (Clairvoyant, "as_of", "it knows the future"),
+        (Clairvoyant, "as_of", "the memory knows the future"),
         (Dropping, "complete", "stored 20 of 60 messages: lost are 40 of 40 messages after write 10"),
         (UserOnly, "complete", "30 of 30 messages of the assistant"),
         (Raising, "conversation", "the memory raised ValueError: cannot parse a number"),
