@@ -130,10 +130,8 @@ class PlantedServer(Transport):
         sources = {"no_sources": [], "strange_sources": [f"item-{len(items)}"]}.get(
             self.fault, [message["id"]]
         )
-        if self.fault == "wrong_sources" and items:
-            sources = items[-1]["sources"]
-        if self.fault == "wide_sources" and items:
-            sources = [*items[-1]["sources"], message["id"]]
+        if self.fault in ("wrong_sources", "wide_sources") and items:
+            sources = items[-1]["sources"] + sources * (self.fault == "wide_sources")
         days = {"wrong_dates": "2026-01-01", "dates_dropped": None}
         return {
             "id": f"{message['id']}.{len(items)}",

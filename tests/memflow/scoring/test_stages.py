@@ -1,16 +1,14 @@
 """The first stage at which a probe differs between two evaluations."""
 
-from dataclasses import replace
-
 import factories
 
 from memflow.records import Probe, Reply, TranscriptMessage
 from memflow.scoring.stages import EvaluationRows, first_stages, stages_of_metric
 
 
-def said(text: str, at: int, origin: str = "given", checkpoint: int = 0) -> TranscriptMessage:
+def said(text: str, at: int, origin: str = "given", checkpoint: int = 0, **columns: str) -> TranscriptMessage:
     return factories.transcript_message(
-        message_id=f"m{at}", text=text, sequence=at, origin=origin, checkpoint=checkpoint
+        message_id=f"m{at}", text=text, sequence=at, origin=origin, checkpoint=checkpoint, **columns
     )
 
 
@@ -53,18 +51,12 @@ def test_other_message_of_the_base_episode_concerns_all_probes_of_an_episode() -
 
 
 def test_earliest_difference_decides_among_base_episodes() -> None:
-    def stages(opening: str, middle: str, opens: bool = False) -> dict[str, str]:
-        probes = [factories.probe(probe_id="p5", episode_id="u3", checkpoint=0, opens=opens)]
-        histories = [
-            [said(first, 0), replace(said(second, 1, "assistant"), episode_id="u2")]
-            for first, second in (("hello", "hi"), (opening, middle))
-        ]
-        before, after = (rows(history, probes, [], u2="u1", u3="u2") for history in histories)
-        return dict(first_stages(before, after))
-
-    assert stages("hello", "hi!") == {"p5": "answers"}
-    assert stages("good day", "hi!") == {"p5": "users"}
-    assert stages("good day", "hi!", opens=True) == {}
+    probes = [factories.probe(probe_id="p5", episode_id="u3", checkpoint=0)]
+    hi, other_hi = (said(text, 1, "assistant", episode_id="u2") for text in ("hi", "hi!"))
+    before = rows([said("hello", 0), hi], probes, [], u2="u1", u3="u2")
+    for hello, stage in (("hello", "answers"), ("good day", "users")):
+        after = rows([said(hello, 0), other_hi], probes, [], u2="u1", u3="u2")
+        assert first_stages(before, after) == {"p5": stage}
 
 
 def test_other_reply_to_an_equal_history_is_a_change_of_answers() -> None:
