@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from memflow.benchmarks.packaged import load_yaml
+from memflow.benchmarks.plugins import load_object
 from memflow.cli import app
 from memflow.published_runs import Claim, DeclaredRun, PublishedAnswer, PublishedRun
 from memflow.published_runs.evidence_in_context import Context, ConversationMessages, calibrated_rule
 from memflow.published_runs.page import page_parts, page_text
 from memflow.published_runs.report import RunsReport
-from memflow.published_runs.rescoring import RescoredRun
+from memflow.published_runs.rescoring import RescoredRun, benchmark_facts
 from memflow.published_runs.rows import NO_LABEL
 from memflow.published_runs.run_attribution import BenchmarkMessages, attribute_run
 from memflow.published_runs.run_checks import check_claims, check_labels, check_reads
@@ -260,3 +262,9 @@ def test_report_is_plain_json() -> None:
         report(run("x", with_contexts(8, 5)), run("y", with_contexts(6, 4)), messages=MESSAGES)
     )
     assert json.loads(json.dumps(data))["comparisons"][0]["a"] == "x"
+
+
+@pytest.mark.parametrize("name", load_yaml("memflow.published_runs", "benchmarks.yaml"))
+def test_functions_that_a_benchmark_declares_exist(name: str) -> None:
+    facts = benchmark_facts(name)
+    assert [path for path in (facts.f1, facts.known_errors) if path and not callable(load_object(path))] == []
