@@ -95,6 +95,14 @@ class Cluster:
         """Return whether all runs of a backfill have ended."""
         return str(self.dev.ask("Backfill", id=backfill)["status"]).startswith("COMPLETED")
 
+    def works_on_second(self, answers: int) -> bool:
+        """Return whether the stub server gave so many answers, and all launched runs work, some on the second node.
+
+        A run whose node is lost before it works fails, and another run takes its place.
+        """
+        enough = sum(self.answered().values()) >= answers and bool(self.nodes.runs("second"))
+        return enough and "STARTING" not in {run["status"] for run in self.dev.runs()}
+
     def kill_second_node(self) -> None:
         """Kill all processes of the second node, and note what the ledger and the stub server had at that time."""
         status = Counter(run["status"] for run in self.dev.runs())
@@ -143,12 +151,13 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
         nodes = RayNodes(folder, {**plain, "PYTHONPATH": str(ROOT), **shared})
         opened.callback(nodes.close, "head", "second")
         for node, command in documented_commands().items():
-            nodes.start(node, command)
+            # With one CPU on the head, the second run must be on the second node.
+            nodes.start(node, command.replace("--num-cpus=2", "--num-cpus=1") if node == "head" else command)
         if nodes.accepts_strangers():
             raise RuntimeError("Ray accepts jobs without its secret. Check the version of Ray.")
         text = (Path(ROOT) / "resources" / "instance" / "deployment_ray.yaml").read_text(encoding="utf-8")
         (home / "dagster.yaml").write_text(
-            text.replace("max_concurrent_runs: 8", "max_concurrent_runs: 4"), encoding="utf-8"
+            text.replace("max_concurrent_runs: 8", "max_concurrent_runs: 3"), encoding="utf-8"
         )
         own = {
             "DAGSTER_HOME": str(home),
@@ -199,10 +208,7 @@ def run_jobs(found: Cluster, domains: Sequence[str], assistants: Sequence[str], 
     if kill_after:
         wait(
             "evaluations on the second node, and requests",
-            lambda: (
-                found.ended(backfill)
-                or (sum(found.answered().values()) >= answered + kill_after and found.nodes.runs("second"))
-            ),
+            lambda: found.ended(backfill) or found.works_on_second(answered + kill_after),
             PATIENCE_S,
             pause=0.1,
         )

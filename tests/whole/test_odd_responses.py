@@ -23,7 +23,7 @@ def run_with(
     def run(folder: str = "home", **behavior: Any) -> tuple[Outcome, set[str]]:
         log = tmp_path / "answers.jsonl"
         log.write_text("", encoding="utf-8")
-        with stub_process(log=log, seed=2, **behavior) as url:
+        with stub_process(log=log, seed=3, **behavior) as url:
             model = {
                 "kind": "endpoint",
                 "url": url,

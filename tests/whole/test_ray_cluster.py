@@ -19,7 +19,7 @@ REQUIRED = {
     "aiohttp_cors": "Ray's server for jobs, the extra `default` of ray",
     "moto": "the S3 server moto",
 }
-DOMAINS, ASSISTANTS = ("amemgym_small",), ("rag_2_4_30", "none", "full", "recent")
+DOMAINS, ASSISTANTS = ("memorybench_demo",), ("rag_2_4_30", "none", "full", "recent")
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def _programs() -> None:
 
 @pytest.mark.usefixtures("_programs")
 def test_backfill_with_a_killed_node_ends_with_the_tables_of_the_embedded_run(tmp_path: Path) -> None:
-    found = compare(tmp_path, DOMAINS, ASSISTANTS, latency=0.3, kill_after=10)
+    found = compare(tmp_path, DOMAINS, ASSISTANTS, latency=2.0, kill_after=10)
     assert found.killed["processes"] > 0
     assert found.killed["second"] > 0, "no run was on the second node, so this shows nothing"
     assert set(found.runs) == {"SUCCESS"}, found
