@@ -21,7 +21,7 @@ COPY resources resources
 COPY assets assets
 COPY sql sql
 # `dagster-webserver` is the server with the check of requests, also where a chart writes the command
-# (docs/how-to/protect-ui.md).
+# (docs/how-to/deploy.md#protect-the-ui).
 RUN pip install --no-deps . \
     && printf '#!/bin/sh\nexec python -m memflow.resources.runs.webserver "$@"\n' > "$(command -v dagster-webserver)"
 

@@ -1,23 +1,21 @@
 """False positives of the paraphrase search for leaks (memflow/scoring/leaks.py) on neighbors, by threshold.
 
-    python -m bench.leaks WORDS.yaml [WORDS.yaml ...]
+    python -m bench.leaks
 
-WORDS.yaml is a file of facts, values and templates, such as memflow/benchmarks/retraction/sample/words_en.yaml. For
-every fact and value, the entries are sentences about its neighbors, worded as a memory would: the same fact of a
-relative, the same fact with another value, and another fact of the same user. As in the benchmark, the search knows the
-templates of the relative's fact. A paraphrase is one of PARAPHRASES, which name no value.
+The facts, values and templates are those of the benchmark retraction, in both languages. For every fact and value, the
+entries are sentences about its neighbors, worded as a memory would: the same fact of a relative, the same fact with
+another value, and another fact of the same user. As in the benchmark, the search knows the templates of the relative's
+fact. A paraphrase is one of PARAPHRASES, which name no value.
 """
 
 import asyncio
 import itertools
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
-import yaml
 
+from memflow.benchmarks.retraction.checks import shipped_words
 from memflow.benchmarks.retraction.load import Words
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.memory import Embedder, InputType
@@ -73,7 +71,7 @@ def neighbors_of(words: Words) -> list[tuple[RetractedFact, str]]:
     third = {"en": "the user's", "zh": "用户"}[words.language]
     owners = ["", *words.relatives]
 
-    def told(kind: str, owner: str, value: str) -> tuple[str, ...]:
+    def wordings(kind: str, owner: str, value: str) -> tuple[str, ...]:
         variants = range(len(words.facts[kind].tell))
         return tuple(words.statement(kind, value, owner, variant=variant) for variant in variants)
 
@@ -86,7 +84,7 @@ def neighbors_of(words: Words) -> list[tuple[RetractedFact, str]]:
         for (at, value), owner in itertools.product(enumerate(values), owners):
             twin_owner = "" if owner else owners[1]
             twin_value = values[at - 1]
-            fact = RetractedFact(value, told(kind, owner, value), told(kind, twin_owner, twin_value))
+            fact = RetractedFact(value, wordings(kind, owner, value), wordings(kind, twin_owner, twin_value))
             pairs += [
                 (fact, stored(kind, twin_owner, twin_value)),
                 (fact, stored(kind, owner, values[at - 2])),
@@ -139,5 +137,5 @@ async def measure(words: Words) -> None:
 
 
 if __name__ == "__main__":
-    for path in sys.argv[1:]:
-        asyncio.run(measure(Words.model_validate(yaml.safe_load(Path(path).read_text(encoding="utf-8")))))
+    for words in shipped_words().values():
+        asyncio.run(measure(words))

@@ -188,11 +188,6 @@ def expect_all(
     return tuple(expectation for table in rules for expectation in expect(table, rules[table], severity))
 
 
-def of_benchmark(name: str, expectations: Iterable[Expectation]) -> tuple[Expectation, ...]:
-    """Return copies of the expectations that check only the rows of the benchmark `name`."""
-    return tuple(replace(expectation, benchmark=name) for expectation in expectations)
-
-
 def add_descriptions(expectations: Iterable[Expectation], package: str) -> tuple[Expectation, ...]:
     """Return the expectations with the descriptions in the package's `descriptions.yaml`, which are keyed by name."""
     texts: dict[str, str] = load_yaml(package, "descriptions.yaml")

@@ -8,7 +8,7 @@ import yaml
 
 from memflow.benchmarks.retraction.examination import examine, gold_text
 from memflow.benchmarks.retraction.load import Words
-from memflow.checks.rules import AcrossTables, Expectation, Findings, WholeTable, of_benchmark
+from memflow.checks.rules import AcrossTables, Expectation, Findings, WholeTable
 from memflow.records import Probe, Turn
 
 ASKED = ("choice", "open")
@@ -71,21 +71,18 @@ def _is_value(probe: Probe) -> bool:
     return probe.variants[int(probe.gold) - 1] not in ("[null]",) and len(probe.options) != 3
 
 
-EXPECTED = of_benchmark(
-    "retraction",
-    (
-        Expectation(
-            "question.probes",
-            "gold_of_what_is_taken_back_recomputed_from_messages",
-            AcrossTables(("question.probes", "utterance.turns"), find_wrong_golds),
-            text="An examiner that does not know the plans recomputes the gold of each probe from the messages alone.",
-        ),
-        Expectation(
-            "question.probes",
-            "no_constant_guess_beats_chance",
-            WholeTable(find_guessable_answers),
-            text="No constant guess, of a position or of a text such as `I can't answer that`, is right more often "
-            "than by chance.",
-        ),
+EXPECTED = (
+    Expectation(
+        "question.probes",
+        "gold_of_what_is_taken_back_recomputed_from_messages",
+        AcrossTables(("question.probes", "utterance.turns"), find_wrong_golds),
+        text="An examiner that does not know the plans recomputes the gold of each probe from the messages alone.",
+    ),
+    Expectation(
+        "question.probes",
+        "no_constant_guess_beats_chance",
+        WholeTable(find_guessable_answers),
+        text="No constant guess, of a position or of a text such as `I can't answer that`, is right more often "
+        "than by chance.",
     ),
 )

@@ -14,13 +14,13 @@ from amemgym_agents import failed_checks, put, run_checks, tables
 from amemgym_export import export_users
 
 from memflow.benchmarks.amemgym.checks import EXPECTED
+from memflow.benchmarks.registry import expectations
 from memflow.checks.expectations import all_expectations
-from memflow.checks.rules import of_benchmark
 
 User = dict[str, Any]
 World = dict[str, list[Any]]
 Damage = Callable[[User], object]
-BY_NAME = {each.name: each for each in of_benchmark("amemgym", EXPECTED)}
+BY_NAME = {each.name: each for each in expectations("amemgym")}
 
 
 @pytest.fixture(params=["demo", "base"])

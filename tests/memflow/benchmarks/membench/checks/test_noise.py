@@ -11,10 +11,11 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.checks.noise import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.turns import is_noise
+from memflow.benchmarks.registry import expectations
 from memflow.checks.evaluation import check_rows
-from memflow.checks.rules import of_benchmark
 from memflow.records import Turn
 
+NAMES = {rule.name for rule in EXPECTED}
 NAME = "life-7/simple/roles/0"
 LONG = domain(150)
 PROBE = probe(
@@ -34,7 +35,7 @@ def failed(turns: Sequence[Turn], of: Domain = LONG) -> list[str]:
     tables = {"utterance.turns": turns, "question.probes": [PROBE], "state.entities": [AUNT]}
     found = []
     for table in ("utterance.turns", "question.probes"):
-        expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
+        expected = [rule for rule in expectations("membench") if rule.table == table and rule.name in NAMES]
         found += check_rows(table, tables[table], expected, tables.__getitem__, of)
     return [outcome.name for outcome in found if not outcome.passed]
 

@@ -11,10 +11,10 @@ from memflow.benchmarks.membench.checks.rows import EXPECTED, find_decreasing_ti
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.selection import select_trajectories
 from memflow.benchmarks.membench.turns import turn_rows
-from memflow.benchmarks.registry import find_domain
+from memflow.benchmarks.registry import expectations, find_domain
 from memflow.checks.evaluation import check_rows
-from memflow.checks.rules import of_benchmark
 
+NAMES = {rule.name for rule in EXPECTED}
 DOMAIN = find_domain("membench_participation_100k_all")
 SOURCE = "membench/data2test/100k/FirstAgentDataLowLevel_multiple_1.json"
 TURNS, PROBES = "utterance.turns", "question.probes"
@@ -32,7 +32,7 @@ def rows(tmp_path: Path) -> Rows:
 
 
 def failed(rows: Rows, table: str, domain: str = DOMAIN.name) -> dict[str, int]:
-    expected = [each for each in of_benchmark("membench", EXPECTED) if each.table == table]
+    expected = [rule for rule in expectations("membench") if rule.table == table and rule.name in NAMES]
     outcomes = check_rows(table, rows[table], expected, rows.__getitem__, find_domain(domain))
     return {outcome.name: outcome.unexpected for outcome in outcomes if not outcome.passed}
 
