@@ -38,6 +38,22 @@ function noise(best, systems, equal) {
   return open > equal.length ? ` That is within the noise: ${count(open, "assistant")} cannot be told apart.` : open > 1 ? "" : " That is beyond the noise.";
 }
 
+/** Return which memory recalls most evidence with its own parameters, by the rows of a domain's measured retrieval. */
+export function retrievalSentence(rows) {
+  const recalls = rows
+    .map(({ assistant, scores }) => ({ assistant, ...scores.find(({ metric, k }) => metric === "own_recall" && k === null) }))
+    .filter(({ value }) => value !== null && value !== undefined)
+    .sort((a, b) => b.value - a.value);
+  if (recalls.length === 0) {
+    return null;
+  }
+  const [best, next] = recalls;
+  const interval = best.low === null ? "" : ` (${best.low.toFixed(2)} to ${best.high.toFixed(2)})`;
+  const margin = next ? `, ${(best.value - next.value).toFixed(3)} better than ${next.assistant}` : "";
+  const overlap = next && best.low !== null && next.high !== null && next.high >= best.low ? " Their intervals overlap." : "";
+  return `${best.assistant} recalls ${best.value.toFixed(3)}${interval} of the evidence${margin}.${overlap}`;
+}
+
 /** Return on which terms a domain was measured: models, judges, the name of the domain and its profile. */
 export function terms(site, domain) {
   const used = site.assistants.filter(({ name, model }) => model && domain.assistants.includes(name)).map(({ model }) => model);

@@ -6,10 +6,12 @@ import { DomainTags } from "../components/tag.jsx";
 import { interval, score } from "../format.js";
 import { href } from "../route.js";
 import { domainTitle, findMetric, isBaseline, primaryMetric } from "../site.js";
-import { leaderSentence, terms } from "./leader.js";
+import { leaderSentence, retrievalSentence, terms } from "./leader.js";
 
-export function Overview({ site, scores }) {
-  const columns = site.domains.map((domain) => columnOf(site, domain, scores));
+export function Overview({ site, scores, retrieval }) {
+  const scored = site.domains.filter(({ name, health }) => scores.some(({ domain }) => domain === name) || Object.keys(health ?? {}).length > 0);
+  const searched = site.domains.filter((domain) => !scored.includes(domain));
+  const columns = scored.map((domain) => columnOf(site, domain, scores));
   const strength = new Map(site.assistants.map(({ name }) => [name, meanShare(columns, name)]));
   const present = site.assistants.filter(({ name }) =>
     columns.some(({ values, health }) => values.has(name) || name in health),
@@ -19,22 +21,27 @@ export function Overview({ site, scores }) {
     .sort((a, b) => (a.class !== null) - (b.class !== null) || strength.get(b.key) - strength.get(a.key));
   return (
     <>
-      {site.domains.map((domain) => (
+      {scored.map((domain) => (
         <Headline key={domain.name} site={site} domain={domain} scores={scores} />
       ))}
-      <HeatMap
-      caption="Score of the primary metric and its 95 % confidence interval, by assistant and domain. The stronger the color, the better within a domain. Baselines are at the bottom. Choose a domain for its leaderboard, a score for its probes."
-      corner="Assistant"
-      rows={rows}
-      columns={columns}
-      cell={(row, column) => {
-        const found = column.values.get(row.key);
-        if (found) {
-          return { ...found, share: 0.08 + 0.92 * shareOf(column, found.value) };
-        }
-        return column.health[row.key]?.state === "faulty" && { text: <HealthTag health={column.health[row.key]} /> };
-      }}
-      />
+      {searched.map((domain) => (
+        <Searched key={domain.name} site={site} domain={domain} rows={retrieval.filter((row) => row.domain === domain.name)} />
+      ))}
+      {scored.length > 0 && (
+        <HeatMap
+          caption="Score of the primary metric and its 95 % confidence interval, by assistant and domain. The stronger the color, the better within a domain. Baselines are at the bottom. Choose a domain for its leaderboard, a score for its probes."
+          corner="Assistant"
+          rows={rows}
+          columns={columns}
+          cell={(row, column) => {
+            const found = column.values.get(row.key);
+            if (found) {
+              return { ...found, share: 0.08 + 0.92 * shareOf(column, found.value) };
+            }
+            return column.health[row.key]?.state === "faulty" && { text: <HealthTag health={column.health[row.key]} /> };
+          }}
+        />
+      )}
     </>
   );
 }
@@ -50,6 +57,21 @@ function Headline({ site, domain, scores }) {
         {terms(site, domain)} <DomainTags domain={domain} site={site} />
       </p>
     </>
+  );
+}
+
+/** The headline of a domain without answers: what its memories retrieve. */
+function Searched({ site, domain, rows }) {
+  const sentence = retrievalSentence(rows);
+  return (
+    sentence && (
+      <>
+        <p class="leader">
+          <a href={href("retrieval", { domain: domain.name })}>{domainTitle(site, domain)}</a>, retrieval: {sentence}
+        </p>
+        <p class="lead">Terms: no chat model, no answers, domain {domain.name}.</p>
+      </>
+    )
   );
 }
 

@@ -32,8 +32,9 @@ import {
 
 export default function Leaderboard({ site, params, go }) {
   const state = useData(async () => {
-    const [scores, costs, headroom] = await Promise.all([load("scores"), load("costs"), load("headroom")]);
-    return { scores: records(scores), costs, headroom };
+    const retrieved = site.files.includes("retrieval") ? load("retrieval") : [];
+    const [scores, costs, headroom, retrieval] = await Promise.all([load("scores"), load("costs"), load("headroom"), retrieved]);
+    return { scores: records(scores), costs, headroom, retrieval };
   }, []);
   const name = params.domain ?? (site.domains.length === 1 ? site.domains[0].name : null);
   const domain = name && findDomain(site, name);
@@ -44,31 +45,53 @@ export default function Leaderboard({ site, params, go }) {
   }
   return (
     <Loaded state={state}>
-      {({ scores, costs, headroom }) =>
-        domain ? (
-          <OneDomain {...{ site, domain, scores, costs, headroom, params, go }} />
+      {({ scores, costs, headroom, retrieval }) => {
+        if (!domain) {
+          return <AllDomains {...{ site, scores, retrieval, go }} />;
+        }
+        const answered = scores.some((row) => row.domain === domain.name);
+        return !answered && retrieval.some((row) => row.domain === domain.name) ? (
+          <Searched {...{ site, domain, go }} />
         ) : (
-          <AllDomains site={site} scores={scores} go={go} />
-        )
-      }
+          <OneDomain {...{ site, domain, scores, costs, headroom, params, go }} />
+        );
+      }}
     </Loaded>
   );
 }
 
-function AllDomains({ site, scores, go }) {
+/** A domain without answers, of which only the retrieval was measured. */
+function Searched({ site, domain, go }) {
+  return (
+    <>
+      <h1>
+        {domain.title} <DomainTags domain={domain} />
+      </h1>
+      <div class="fields">
+        <DomainField site={site} value={domain.name} go={go} />
+      </div>
+      <p>
+        No answers were requested in this domain, so it has no accuracy.{" "}
+        <a href={href("retrieval", { domain: domain.name })}>What its memories retrieve</a> was measured without a chat model.
+      </p>
+    </>
+  );
+}
+
+function AllDomains({ site, scores, retrieval, go }) {
   return (
     <>
       <h1>Leaderboard</h1>
       <p class="lead">
-        {count(distinct(scores, "assistant").length, "assistant")} in {count(site.domains.length, "domain")}
+        {count(distinct(scores, "assistant").length, "assistant")} in {count(distinct(scores, "domain").length, "domain")}
       </p>
       <div class="fields">
         <DomainField site={site} value="" go={go} />
       </div>
-      {scores.length === 0 ? (
+      {scores.length + retrieval.length === 0 ? (
         <Problem>No scores are published yet. Run `memflow run`, then build the report again.</Problem>
       ) : (
-        <Overview site={site} scores={scores} />
+        <Overview site={site} scores={scores} retrieval={retrieval} />
       )}
     </>
   );

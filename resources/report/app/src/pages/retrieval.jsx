@@ -5,7 +5,7 @@ import { Loaded, useData } from "../components/load.jsx";
 import { Table } from "../components/table.jsx";
 import { load } from "../data.js";
 import { NONE } from "../format.js";
-import { chosen } from "../site.js";
+import { chosen, domainTitle, findDomain } from "../site.js";
 
 const METRICS = ["recall", "precision", "ndcg", "mrr"];
 
@@ -18,12 +18,12 @@ export default function Retrieval({ site, params, go }) {
         Of the messages that an answer rests on, what memories find, read without a chat model: no answer was requested, so there is no
         accuracy.
       </p>
-      <Loaded state={state}>{(rows) => <Domain rows={rows} params={params} go={go} />}</Loaded>
+      <Loaded state={state}>{(rows) => <Domain site={site} rows={rows} params={params} go={go} />}</Loaded>
     </>
   );
 }
 
-function Domain({ rows, params, go }) {
+function Domain({ site, rows, params, go }) {
   if (rows.length === 0) {
     return (
       <p>
@@ -37,18 +37,18 @@ function Domain({ rows, params, go }) {
   const shown = rows.filter((row) => row.domain === domain);
   const cutoffs = [...new Set(shown.flatMap(({ scores }) => scores.filter((score) => score.metric === metric).map(({ k }) => k)))];
   const columns = [
-    { key: "assistant", label: "Memory", head: true, cell: (row) => row.assistant },
+    { key: "assistant", label: "Memory", head: true, cell: memory },
     ...cutoffs.map((k) => column(metric, `@${k}`, k)),
     ...(metric === "recall" ? [column("own_recall", "as configured", null), column("stored", "stored", null)] : []),
     { key: "tokens", label: "Tokens", numeric: true, cell: (row) => (row.tokens === null ? NONE : Math.round(row.tokens)) },
-    { key: "embedder", label: "Embedder", cell: (row) => row.embedder ?? "" },
   ];
   const notes = [...new Set(shown.flatMap((row) => [row.label && `${row.assistant}: ${row.label}`, row.incomplete]).filter(Boolean))];
+  const title = (name) => (findDomain(site, name) ? domainTitle(site, findDomain(site, name)) : name);
   const select = (name, values, value) => (
     <Select
       label={name === "domain" ? "Domain" : "Metric"}
       value={value}
-      options={values.map((each) => ({ value: each, label: each }))}
+      options={values.map((each) => ({ value: each, label: name === "domain" ? title(each) : each }))}
       onChange={(next) => go("retrieval", { ...params, [name]: next })}
     />
   );
@@ -73,6 +73,16 @@ function Domain({ rows, params, go }) {
   );
 }
 
+/** A memory and, below it, its embedder. */
+function memory({ assistant, embedder }) {
+  return (
+    <>
+      {assistant}
+      {embedder && <small>{embedder}</small>}
+    </>
+  );
+}
+
 function column(metric, label, k) {
   return {
     key: label,
@@ -85,7 +95,8 @@ function column(metric, label, k) {
       }
       return (
         <span title={score.interval_reason ?? ""}>
-          {score.value.toFixed(3)} <span class="muted">{score.low !== null && `${score.low.toFixed(2)} – ${score.high.toFixed(2)}`}</span>
+          {score.value.toFixed(3)}
+          {score.low !== null && <small>{`${score.low.toFixed(2)} to ${score.high.toFixed(2)}`}</small>}
         </span>
       );
     },
