@@ -1,6 +1,8 @@
-"""Evidence recall of an embedder on LoCoMo's first two conversations, without memflow's code, to compare with memflow.
+"""Evidence recall of an embedder on LoCoMo's first conversations, without memflow's code, to compare with memflow.
 
-    python -m bench.recall LOCOMO10.JSON http://127.0.0.1:8001/v1 MODEL [QUERY_PREFIX [PASSAGE_PREFIX]]
+    python -m bench.recall LOCOMO10.JSON http://127.0.0.1:8001/v1 MODEL [QUERY_PREFIX [PASSAGE_PREFIX [CONVERSATIONS]]]
+
+It reads two conversations, or as many as CONVERSATIONS says.
 
 The recall of a question is the share of its evidence messages among the k nearest messages; questions of category 5 and
 without evidence are left out. The prefix `input_type=query` is the parameter of a server that adds prefixes itself.
@@ -52,10 +54,10 @@ def recalls(talk: dict[str, Any], questions: list[dict[str, Any]], *embedder: st
 
 
 if __name__ == "__main__":
-    path, *embedder = (*sys.argv[1:], "", "")[:5]
+    path, *embedder, conversations = (*sys.argv[1:], *("", "", "2")[len(sys.argv) - 4 :])
     values = [
         value
-        for conversation in json.loads(Path(path).read_text(encoding="utf-8"))[:2]
+        for conversation in json.loads(Path(path).read_text(encoding="utf-8"))[: int(conversations)]
         for value in recalls(conversation["conversation"], conversation["qa"], *embedder)
     ]
     print(
