@@ -49,13 +49,13 @@ class MemBench(Benchmark):
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # Raises for a wrong one before anything is requested or played.
-        return sample_states(domain, records) if generated(domain) else States()
+        return sample_states(domain) if generated(domain) else States()
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         if generated(domain):
-            found, probes = await generate_turns(domain, records, states, simulator), []
+            found, probes = await generate_turns(domain, states, simulator), []
         else:
             trajectories = select_trajectories(domain, records)
             found = [turn for trajectory in trajectories for turn in turn_rows(domain.name, trajectory)]
@@ -73,7 +73,7 @@ class MemBench(Benchmark):
         gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         if generated(domain):
-            found = await generate_probes(domain, records, states, turns, simulator)
+            found = await generate_probes(domain, states, turns, simulator)
         else:
             trajectories = select_trajectories(domain, records)
             found = [probe for trajectory in trajectories for probe in probe_rows(domain.name, trajectory)]

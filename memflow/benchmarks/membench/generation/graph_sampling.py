@@ -4,7 +4,7 @@ Graph n depends only on the seed, n, the numbers of people and events, and the v
 """
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from string import Template
@@ -15,8 +15,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.generation import personal_data, values
 from memflow.benchmarks.membench.generation.graphs import EntityKind, Graph, Node, graph_rows
-from memflow.benchmarks.membench.generation.preferences import TOPICS, Preferences
-from memflow.benchmarks.membench.generation.user_sources import load_preferences, load_vocabulary
+from memflow.benchmarks.membench.generation.preferences import TOPICS, bundled_preferences
 from memflow.benchmarks.membench.generation.vocabulary import (
     THING_COUNT,
     EventType,
@@ -24,10 +23,9 @@ from memflow.benchmarks.membench.generation.vocabulary import (
     Occupation,
     Relation,
     ThingType,
-    Vocabulary,
+    bundled_vocabulary,
 )
 from memflow.fingerprint import seeded
-from memflow.records import Record
 
 T = TypeVar("T")
 
@@ -45,27 +43,17 @@ DAYS_AHEAD = (10, 16)
 _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-def sample_graph(
-    seed: int, number: int, parameters: Parameters, vocabulary: Vocabulary, preferences: Preferences
-) -> Graph:
+def sample_graph(seed: int, number: int, parameters: Parameters) -> Graph:
     """Return a random graph of user `number` with `parameters.roles` people and `parameters.events` events.
 
     Half of the people are relatives and half are colleagues. Half of the events are work events.
     """
-    return _GraphSampler(
-        random.Random(seeded(seed, "life", number)), parameters, vocabulary, preferences
-    ).graph(f"u{number:04}")
+    return _GraphSampler(random.Random(seeded(seed, "life", number)), parameters).graph(f"u{number:04}")
 
 
-def sample_twin(
-    rng: random.Random,
-    parameters: Parameters,
-    vocabulary: Vocabulary,
-    preferences: Preferences,
-    node: Node,
-) -> Node:
+def sample_twin(rng: random.Random, parameters: Parameters, node: Node) -> Node:
     """Return an entity that another random life may have in place of `node`."""
-    return _GraphSampler(rng, parameters, vocabulary, preferences).twin(node)
+    return _GraphSampler(rng, parameters).twin(node)
 
 
 class _Deck(Generic[T]):
@@ -92,15 +80,9 @@ class _Job:
 class _GraphSampler:
     """The builder of a graph, which records the values that the graph already uses."""
 
-    def __init__(
-        self,
-        rng: random.Random,
-        parameters: Parameters,
-        vocabulary: Vocabulary,
-        preferences: Preferences,
-    ) -> None:
+    def __init__(self, rng: random.Random, parameters: Parameters) -> None:
         self.rng, self.parameters = rng, parameters
-        self.words, self.preferences = vocabulary, preferences
+        self.words = vocabulary = bundled_vocabulary(parameters.language)
         self.given = {gender: _Deck(rng, words) for gender, words in vocabulary.given.items()}
         self.family, self.tags = _Deck(rng, vocabulary.family), _Deck(rng, vocabulary.tags)
         self.names = {"item": _Deck(rng, vocabulary.item_names), "place": _Deck(rng, vocabulary.place_names)}
@@ -261,7 +243,8 @@ class _GraphSampler:
         return personal_data.sample_documents(self.rng, born, self.words.language)
 
     def _likes(self) -> dict[str, str]:
-        return {topic: self.preferences.draw(topic, self.rng) for topic in TOPICS}
+        preferences = bundled_preferences(self.words.language)
+        return {topic: self.rng.choices(list(preferences[topic]))[0] for topic in TOPICS}
 
     def _event(self, entity_id: str, kind: EntityKind, happening: EventType, user: Node) -> Node:
         rng, language = self.rng, self.words.language
@@ -308,14 +291,14 @@ class _GraphSampler:
         return value
 
 
-def sample_states(domain: Domain, records: Sequence[Record]) -> States:
-    """Return the profiles and entities of `graphs` users, up to the domain's limit. Raises BadInput and BadSettings."""
+def sample_states(domain: Domain) -> States:
+    """Return the profiles and entities of `graphs` users, up to the domain's limit. Raises BadSettings."""
     parameters = parameters_of(domain)
-    words, likes = load_vocabulary(domain, records), load_preferences(domain, records)
+    words = bundled_vocabulary(parameters.language)
     wanted = parameters.graphs or 0
     found = States([])
     for number in range(min(wanted, domain.limit or wanted)):
-        life = sample_graph(domain.seed, number, parameters, words, likes)
+        life = sample_graph(domain.seed, number, parameters)
         profile, entities = graph_rows(life, domain.name, words, parameters.start.date())
         found.profiles.append(profile)
         found.entities.extend(entities)

@@ -11,8 +11,8 @@ from typing import cast
 
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.graphs import Graph
-from memflow.benchmarks.membench.generation.preferences import Preferences, Topic
-from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary
+from memflow.benchmarks.membench.generation.preferences import Topic, bundled_preferences
+from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary, bundled_vocabulary
 from memflow.benchmarks.membench.kinds import QuestionKind, Scene
 
 
@@ -90,10 +90,6 @@ class PlanRequest:
     scenario: str
     number: int
     parameters: Parameters
-    vocabulary: Vocabulary
-    """The vocabulary of the user's graph."""
-    preferences: Preferences
-    """All preference categories."""
     rng: random.Random
 
     @property
@@ -102,13 +98,18 @@ class PlanRequest:
         return self.parameters.language
 
     @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the user's graph."""
+        return bundled_vocabulary(self.language)
+
+    @property
     def scene(self) -> Scene:
         """The scene: participation if an assistant replies, otherwise observation."""
         return self.parameters.scene
 
     def categories(self, topic: str) -> Mapping[str, Sequence[str]]:
         """Return the items of a topic by category."""
-        return self.preferences.of(cast(Topic, topic))
+        return bundled_preferences(self.language)[cast(Topic, topic)]
 
     def plan(self, sessions: tuple[PlannedSession, ...], query: PlannedQuestion) -> TrajectoryPlan:
         """Return the plan with these sessions and this question."""

@@ -15,12 +15,10 @@ from memflow.benchmarks.membench.generation.questions import word_question
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.turns import Trajectory, turn_rows
 from memflow.chat.requests import Chat
-from memflow.records import Probe, Record, Turn
+from memflow.records import Probe, Turn
 
 
-async def generate_turns(
-    domain: Domain, records: Sequence[Record], states: States, simulator: Chat
-) -> list[Turn]:
+async def generate_turns(domain: Domain, states: States, simulator: Chat) -> list[Turn]:
     """Return the turns of all users, trajectory by trajectory."""
     places = {
         graph.user_id: [graph.user["hometown"], graph.user["work_location"]] for graph in load_graphs(states)
@@ -28,14 +26,14 @@ async def generate_turns(
     trajectories = await asyncio.gather(
         *(
             word_trajectory(plan, layout, places[plan.user_id], domain.seed, simulator)
-            for plan, layout in _planned_layouts(domain, records, states)
+            for plan, layout in _planned_layouts(domain, states)
         )
     )
     return [turn for trajectory in trajectories for turn in turn_rows(domain.name, trajectory)]
 
 
 async def generate_probes(
-    domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
+    domain: Domain, states: States, turns: Sequence[Turn], simulator: Chat
 ) -> list[Probe]:
     """Return one probe per trajectory, asked after its last message."""
     by_trajectory: dict[str, dict[str, Turn]] = {}
@@ -47,16 +45,14 @@ async def generate_probes(
         return layout.with_question(await word_question(plan, layout, messages, domain.seed, simulator))
 
     trajectories = await asyncio.gather(
-        *(with_question(plan, layout) for plan, layout in _planned_layouts(domain, records, states))
+        *(with_question(plan, layout) for plan, layout in _planned_layouts(domain, states))
     )
     return [probe for trajectory in trajectories for probe in probe_rows(domain.name, trajectory)]
 
 
-def _planned_layouts(
-    domain: Domain, records: Sequence[Record], states: States
-) -> list[tuple[TrajectoryPlan, TrajectoryLayout]]:
+def _planned_layouts(domain: Domain, states: States) -> list[tuple[TrajectoryPlan, TrajectoryLayout]]:
     start = parameters_of(domain).start
     return [
         (plan, lay_out(plan, domain.datasets[0], start, domain.seed))
-        for plan in plan_trajectories(domain, records, states)
+        for plan in plan_trajectories(domain, states)
     ]

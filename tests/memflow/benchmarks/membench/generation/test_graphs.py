@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation import personal_data, preferences, values, vocabulary
+from memflow.benchmarks.membench.generation import personal_data, values, vocabulary
 from memflow.benchmarks.membench.generation.graph_sampling import sample_graph
 from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Graph
 from memflow.benchmarks.membench.generation.vocabulary import (
@@ -28,8 +28,7 @@ def is_relative(time: str) -> bool:
 
 
 def sampled(language: Language = "en", number: int = 0, seed: int = 42, **sizes: int) -> Graph:
-    words, likes = vocabulary.bundled_vocabulary(language), preferences.bundled_preferences(language)
-    return sample_graph(seed, number, Parameters(language=language, **sizes), words, likes)
+    return sample_graph(seed, number, Parameters(language=language, **sizes))
 
 
 def test_event_locations_and_times_follow_probabilities_of_paper() -> None:
