@@ -1,15 +1,13 @@
 """Blocking checks of generated questions.
 
-An examiner recomputes the answers from the messages, without the plans, and a guesser answers without the messages.
+An examiner recomputes the answers from the messages, without the plans. Classifiers answer without the messages.
 """
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from memflow.benchmarks.membench.checks.generated import if_generated
 from memflow.benchmarks.membench.examination.examiner import examine
-from memflow.benchmarks.membench.examination.guesser import Guess, guess
 from memflow.benchmarks.membench.examination.predictability import (
     SIGNIFICANCE,
     predictable_answers,
@@ -71,47 +69,11 @@ def _predicted(probes: Mapping[int, Probe], share: float, probability: float, wh
     return found
 
 
-def find_guessable_answers(probes: Sequence[Probe]) -> Findings:
-    """Return the probes whose answer a guesser knows for certain without any message.
-
-    If the expected accuracy of the guesser is above chance beyond its 95 % interval, return also those that it
-    guesses better than by chance.
-    """
-    guesses = {at: guess(probe) for at, probe in enumerate(probes) if probe.reason is None}
-    expected = {at: each.expected_accuracy for at, each in guesses.items()}
-    count = max(len(guesses), 1)
-    chance = sum(1 / len(probes[at].options) for at in guesses) / count
-    accuracy, margin = (
-        sum(expected.values()) / count,
-        1.96 * math.sqrt(sum(value * (1 - value) for value in expected.values())) / count,
-    )
-    above = accuracy - margin > chance
-    found = Findings(
-        {
-            at: _reason(probes[at], guesses[at])
-            for at, value in expected.items()
-            if value == 1 or (above and value > 1 / len(probes[at].options))
-        }
-    )
-    certain = sum(value == 1 for value in expected.values())
-    found.note = (
-        f"expected accuracy without messages {accuracy:.3f} [{accuracy - margin:.3f} {accuracy + margin:.3f}], chance "
-        f"{chance:.3f}; {certain} of {len(guesses)} answers certain"
-    )
-    return found
-
-
-def _reason(probe: Probe, of: Guess) -> str:
-    options = " or ".join(repr(probe.options[place]) for place in of.options)
-    return f"without any message, {options} is left by the rules {', '.join(of.rules)}"
-
-
 _RULES: dict[str, Rule] = {
     "gold_equals_answer_recomputed_from_messages": AcrossTables(
         ("question.probes", "utterance.turns"), find_wrong_golds
     ),
     "mood_not_predictable_from_question": WholeTable(find_predictable_moods),
-    "answer_not_guessable_without_messages": WholeTable(find_guessable_answers),
     "answer_not_predictable_from_options": WholeTable(find_predictable_options),
 }
 EXPECTED = expect("question.probes", {name: if_generated(rule) for name, rule in _RULES.items()})

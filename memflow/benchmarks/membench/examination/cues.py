@@ -80,8 +80,6 @@ class Cues(FrozenModel):
     mood_asked: Cue
     moods: dict[str, tuple[str, ...]]
     """Phrases that show a mood, by mood."""
-    telling: dict[str, Cue]
-    """Words of names and reviews that tell the type of an event, an item or a place, by type."""
 
 
 @cache

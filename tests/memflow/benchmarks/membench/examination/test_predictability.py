@@ -4,7 +4,9 @@ import random
 from dataclasses import replace
 
 import pytest
+from learned_guesser import NaiveBayes
 from membench_generation import make
+from scipy.stats import binom
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.examination.predictability import (
@@ -49,3 +51,14 @@ def test_probability_is_that_of_the_binomial_distribution_for_any_number_of_ques
     share, probability = predictable_options([probe, other] * 2)
     assert (share, probability) == (1.0, pytest.approx(0.5**4))
     assert predictable_options([probe, other] * 2000) == (1.0, pytest.approx(0.0))
+
+
+@pytest.mark.parametrize("scene", ["observation", "participation"])
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_learned_guesser_is_at_chance_on_the_questions_of_other_users(scene, language):
+    parameters = {"graphs": 8, "scene": scene, "language": language, "role_rounds": 2, "event_rounds": 2}
+    probes = make(Domain("made", "membench", (f"lives_{language}",), "made", parameters)).probes
+    half = [probe for probe in probes if probe.episode_id < "u0004"]
+    guesser, others = NaiveBayes(half), probes[len(half) :]
+    low, high = binom.interval(0.99, len(others), 1 / len(others[0].options))
+    assert low <= sum(guesser.guess(probe) == probe.gold for probe in others) <= high
