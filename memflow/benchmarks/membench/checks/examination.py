@@ -6,7 +6,7 @@ An examiner recomputes the answers from the messages, without the plans. Classif
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from memflow.benchmarks.membench.checks.generated import if_generated
+from memflow.benchmarks.membench.config import generated
 from memflow.benchmarks.membench.examination.examiner import examine
 from memflow.benchmarks.membench.examination.predictability import (
     SIGNIFICANCE,
@@ -18,6 +18,7 @@ from memflow.benchmarks.membench.turns import scenario_of
 from memflow.checks.rules import (
     AcrossTables,
     Findings,
+    PerDomain,
     Rule,
     WholeTable,
     expect,
@@ -76,5 +77,12 @@ _RULES: dict[str, Rule] = {
     "mood_not_predictable_from_question": WholeTable(find_predictable_moods),
     "answer_not_predictable_from_options": WholeTable(find_predictable_options),
 }
-EXPECTED = expect("question.probes", {name: if_generated(rule) for name, rule in _RULES.items()})
+
+
+def _if_generated(rule: Rule) -> PerDomain:
+    """Return a rule that applies only to domains with generated data."""
+    return PerDomain(lambda domain: rule if generated(domain) else None)
+
+
+EXPECTED = expect("question.probes", {name: _if_generated(rule) for name, rule in _RULES.items()})
 """Checks of golds, and of what questions and options reveal."""

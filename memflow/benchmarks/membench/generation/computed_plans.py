@@ -81,13 +81,11 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
     ]
     wanted = tuple(Fact(Subject(node, sort), name) for node in (one, other))
     facts = [Fact(Subject(node, sort), name) for node in nodes_of_type(request.graph, sort)]
-    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), wanted)
+    sessions = plan_sessions(request, _with_further_facts(request, facts), wanted)
     question = fill_sentence(words.of(sort).compared[name], one=one.name, other=other.name)
     return request.plan(
         sessions,
-        PlannedQuestion(
-            question, options[0], evidence, tuple(options[1:]), required_words=(one.name, other.name)
-        ),
+        PlannedQuestion(question, options[0], tuple(options[1:]), required_words=(one.name, other.name)),
     )
 
 
@@ -120,10 +118,10 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
     wanted = (Fact(Subject(one, "people"), name), Fact(Subject(other, "events"), "location"))
     facts = [Fact(Subject(role, "people"), name) for role in request.graph.roles]
     facts += [Fact(Subject(event, "events"), "location") for event in request.graph.events]
-    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), wanted)
+    sessions = plan_sessions(request, _with_further_facts(request, facts), wanted)
     question = fill_sentence(mixed.compared[name], one=one.name, other=other.name)
     return request.plan(
-        sessions, PlannedQuestion(question, right, evidence, wrong, required_words=(one.name, other.name))
+        sessions, PlannedQuestion(question, right, wrong, required_words=(one.name, other.name))
     )
 
 
@@ -165,11 +163,11 @@ def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
         count = request.rng.choice([number for number in options if number <= len(holders)])
         silent = request.rng.sample(holders, len(holders) - count)
         facts = [fact for fact in facts if fact not in silent]
-    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), facts)
+    sessions = plan_sessions(request, _with_further_facts(request, facts), facts)
     wrong = tuple(counts.say(number) for number in options if number != count)
     question = fill_sentence(pattern, value=value)
     return request.plan(
-        sessions, PlannedQuestion(question, counts.say(count), evidence, wrong, required_words=(value,))
+        sessions, PlannedQuestion(question, counts.say(count), wrong, required_words=(value,))
     )
 
 
@@ -215,14 +213,13 @@ def plan_post_processing(request: PlanRequest) -> TrajectoryPlan:
     subjects = select_subjects(request, sort, target, (by, name))
     made = derivation_of(request, name)
     wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
-    sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
+    sessions = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
     question = fill_sentence(about.processed[name], who=subjects.describe_by(by, request), **made.fields)
     return request.plan(
         sessions,
         PlannedQuestion(
             question,
             made.derive(target[name]),
-            evidence,
             wrong_values(request, target, name, made.derive),
             dated=name == "time",
             required_words=(subjects.identifying_value(by),),

@@ -13,7 +13,6 @@ from itertools import combinations, product
 from memflow.benchmarks.membench.generation.fact_sessions import (
     FACT_ATTRIBUTES,
     PERSON_FACTS,
-    EvidencePositions,
     Fact,
     Subject,
     plan_sessions,
@@ -149,10 +148,8 @@ def plan_simple(request: PlanRequest) -> TrajectoryPlan:
     sort = subject_type_of(request)
     name = request.rng.choice(ASKABLE_ATTRIBUTES[sort])
     subjects = select_subjects(request, sort, request.rng.choice(nodes_of_type(request.graph, sort)), (name,))
-    sessions, evidence = plan_sessions(
-        request, subjects.facts(request, (name,)), (Fact(subjects.target, name),)
-    )
-    return request.plan(sessions, _query(request, subjects, name, evidence))
+    sessions = plan_sessions(request, subjects.facts(request, (name,)), (Fact(subjects.target, name),))
+    return request.plan(sessions, _query(request, subjects, name))
 
 
 def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPlan:
@@ -161,8 +158,8 @@ def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPla
     target, by, name = request.rng.choice(find_conditions(request, sort, ASKABLE_ATTRIBUTES[sort]))
     subjects = select_subjects(request, sort, target, (by, name))
     wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
-    sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
-    return request.plan(sessions, _query(request, subjects, name, evidence, by, aside))
+    sessions = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
+    return request.plan(sessions, _query(request, subjects, name, by, aside))
 
 
 def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
@@ -189,15 +186,14 @@ def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
         else:
             spoken = request.scene == "participation"
             facts.append(stale(fact) if spoken else fact)
-    sessions, evidence = plan_sessions(request, facts, (asked,))
-    return request.plan(sessions, _query(request, subjects, name, evidence, wrong=wrong))
+    sessions = plan_sessions(request, facts, (asked,))
+    return request.plan(sessions, _query(request, subjects, name, wrong=wrong))
 
 
 def _query(
     request: PlanRequest,
     subjects: QuestionSubjects,
     name: str,
-    evidence: EvidencePositions,
     by: str | None = None,
     aside: bool = False,
     wrong: Sequence[str] = (),
@@ -211,7 +207,6 @@ def _query(
     return PlannedQuestion(
         question=fill_sentence(about.attributes[name].asked, who=called),
         answer=subjects.target.node[name],
-        evidence=evidence,
         wrong=tuple(wrong) or wrong_values(request, subjects.target.node, name),
         dated=name == "time",
         aside=aside,

@@ -14,6 +14,7 @@ from memflow.benchmarks.membench.generation.graphs import Graph
 from memflow.benchmarks.membench.generation.preferences import Topic, bundled_preferences
 from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary, bundled_vocabulary
 from memflow.benchmarks.membench.kinds import QuestionKind, Scene
+from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class PlannedSession:
 
 @dataclass(frozen=True)
 class PlannedQuestion:
-    """The final question. `evidence` lists (session, message) positions in the plan.
+    """The final question. Its evidence is the messages with gold (`exposes`).
 
     `wrong` lists three incorrect options. The wording must contain `required_words`. If `dated`, the options are times,
     and become the dates that they refer to in the evidence. If `aside`, small talk precedes the question (kind
@@ -59,7 +60,6 @@ class PlannedQuestion:
 
     question: str
     answer: str
-    evidence: tuple[tuple[int, int], ...]
     wrong: tuple[str, ...] = ()
     dated: bool = False
     aside: bool = False
@@ -79,6 +79,22 @@ class TrajectoryPlan:
     language: Language
     sessions: tuple[PlannedSession, ...]
     query: PlannedQuestion
+
+    def trajectory(
+        self, dataset: str, steps: tuple[Step, ...] = (), questions: tuple[ChoiceQuestion, ...] = ()
+    ) -> Trajectory:
+        """Return the trajectory with these steps or questions. It is quarantined if a step is."""
+        return Trajectory(
+            trajectory_id=self.trajectory_id,
+            dataset=dataset,
+            scene=self.scene,
+            kind=self.kind,
+            scenario=self.scenario,
+            language=self.language,
+            steps=steps,
+            questions=questions,
+            reason=next((step.reason for step in steps if step.reason is not None), None),
+        )
 
 
 @dataclass(frozen=True)
