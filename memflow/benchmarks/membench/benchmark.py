@@ -60,7 +60,7 @@ class MemBench(Benchmark):
             trajectories = select_trajectories(domain, records)
             found = [turn for trajectory in trajectories for turn in turn_rows(domain.name, trajectory)]
             probes = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
-        found = lengthen(domain, records, found, probes, states.entities)
+        found = lengthen(domain, found, probes, states.entities)
         return checkpoint_per_step(found) if parameters_of(domain).protocol == CAPACITY else found
 
     async def probes(

@@ -6,7 +6,7 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from memflow.benchmarks.datasets import Contents, Dataset
-from memflow.benchmarks.membench.published import memdaily, noise, release
+from memflow.benchmarks.membench.published import memdaily, release
 from memflow.benchmarks.membench.turns import Trajectory
 from memflow.benchmarks.published_file import File, Reader, records_of
 from memflow.benchmarks.raw_records import RawRecord
@@ -50,8 +50,6 @@ def count_contents(records: Sequence[Record]) -> Contents:
 def _reader(dataset: Dataset, source: PurePosixPath) -> Reader:
     if dataset.ships:
         return _words
-    if "noise" in source.stem:
-        return noise.read
     return memdaily.read if dataset.name == MEMDAILY else release.read
 
 

@@ -1,6 +1,6 @@
-"""Checks of noise, the unrelated messages that extend a trajectory: noise that contradicts a question spoils its score.
+"""The check of noise, the unrelated messages that extend a trajectory: it must not contradict a question.
 
-Noise that memflow added blocks; conflicts in published noise are warnings. Quarantined messages are not checked.
+The options of generated questions are not known when noise is inserted. Quarantined messages are not checked.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from memflow.benchmarks.membench.config import parameters_of
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.benchmarks.membench.turns import is_noise
-from memflow.checks.rules import AcrossTables, Expectation, PerDomain, Rule
+from memflow.checks.rules import AcrossTables, PerDomain, expect
 from memflow.records import Entity, Probe, Turn
 
 
@@ -26,22 +26,14 @@ def _find_conflicts(turns: Sequence[Turn], probes: Sequence[Probe], entities: Se
     return found
 
 
-def _if_noise(rule: Rule, *, added: bool) -> PerDomain:
-    """Return a rule that applies only to domains that add noise, or only to those that add none."""
-    return PerDomain(lambda domain: rule if (parameters_of(domain).noise_tokens > 0) is added else None)
-
-
 _CONTRADICTION = AcrossTables(("utterance.turns", "question.probes", "state.entities"), _find_conflicts)
 
-EXPECTED: tuple[Expectation, ...] = (
-    Expectation(
-        "question.probes", "inserted_noise_contains_no_answer", _if_noise(_CONTRADICTION, added=True)
-    ),
-    Expectation(
-        "question.probes",
-        "published_noise_contains_no_answer",
-        _if_noise(_CONTRADICTION, added=False),
-        "warn",
-    ),
+EXPECTED = expect(
+    "question.probes",
+    {
+        "inserted_noise_contains_no_answer": PerDomain(
+            lambda domain: _CONTRADICTION if parameters_of(domain).noise_tokens else None
+        )
+    },
 )
-"""Checks of noise."""
+"""The check of noise."""
