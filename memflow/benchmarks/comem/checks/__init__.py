@@ -1,12 +1,7 @@
-"""The checks of CoMem's rows: labels.py (question.keys), probes.py (question.probes), verdicts.py (score.verdicts).
+"""The check of CoMem's rows: examiner.py recomputes rule-based labels from the messages."""
 
-examiner.py recomputes rule-based labels from the messages.
-"""
-
-from memflow.benchmarks.comem.checks import examiner, labels, probes, verdicts
+from memflow.benchmarks.comem.checks import examiner
 from memflow.checks.rules import add_descriptions
 
-EXPECTED = add_descriptions(
-    (*labels.EXPECTED, *probes.EXPECTED, *examiner.EXPECTED, *verdicts.EXPECTED), __name__
-)
+EXPECTED = add_descriptions(examiner.EXPECTED, __name__)
 """CoMem's own checks."""
