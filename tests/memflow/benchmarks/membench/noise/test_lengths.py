@@ -10,7 +10,7 @@ from membench_files import question
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
-from memflow.benchmarks.membench.checks.noise import EXPECTED
+from memflow.benchmarks.membench.checks import EXPECTED
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows

@@ -8,7 +8,7 @@ from factories import entity, probe
 from membench_noise import domain, said, units
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.checks.noise import EXPECTED
+from memflow.benchmarks.membench.checks import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.benchmarks.registry import expectations
