@@ -64,7 +64,7 @@ def _slots(number: int, session: PlannedSession, rng: random.Random) -> Iterator
             yield from (StepSlot(number, message, filler) for filler in range(fillers))
         return
     length = session.rounds + len(session.messages)
-    messages, fillers = iter(range(len(session.messages))), iter(range(session.rounds))
+    messages, rounds = iter(range(len(session.messages))), iter(range(session.rounds))
     told = set(rng.sample(range(length), len(session.messages)))
     for place in range(length):
-        yield StepSlot(number, next(messages)) if place in told else StepSlot(number, None, next(fillers))
+        yield StepSlot(number, next(messages)) if place in told else StepSlot(number, None, next(rounds))

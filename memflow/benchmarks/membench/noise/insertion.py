@@ -94,8 +94,8 @@ def _merge_events(
                 event += 1
         else:
             unit = next(of_noise)
-            for number, step in enumerate(unit.steps):
-                yield from _messages(first, f"{unit.unit_id}.{number}", step, event)
+            for number, said in enumerate(unit.steps):
+                yield from _messages(first, f"{unit.unit_id}.{number}", said, event)
                 event += 1
 
 
