@@ -63,8 +63,6 @@ class Cues(FrozenModel):
     clause_end: Cue
     projected: Cue
     """Clauses about a time other than that of the message: `next year he will be 46 years old`."""
-    ambiguous_time: Cue
-    """Relative times with two readings, such as `next Monday`."""
     asked: tuple[AskedAttribute, ...]
     compared: tuple[Comparison, ...]
     compared_places: tuple[Comparison, ...]

@@ -14,13 +14,12 @@ from memflow.benchmarks.membench.generation.derived_values import derivation_of
 from memflow.benchmarks.membench.generation.fact_sessions import FACT_ATTRIBUTES, Fact, Subject, plan_sessions
 from memflow.benchmarks.membench.generation.factual_plans import (
     find_conditions,
-    nodes_of_type,
     select_subjects,
     subject_type_of,
 )
-from memflow.benchmarks.membench.generation.graphs import Node
+from memflow.benchmarks.membench.generation.graphs import Node, SubjectType
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, Planner, PlanRequest, TrajectoryPlan
-from memflow.benchmarks.membench.generation.templates import SubjectType, fact_templates, fill, fill_sentence
+from memflow.benchmarks.membench.generation.templates import fact_templates, fill, fill_sentence
 from memflow.benchmarks.membench.generation.twins import twins, wrong_values
 from memflow.benchmarks.membench.generation.vocabulary import OPTIONS
 from memflow.errors import BadInput
@@ -50,7 +49,7 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
     pairs = [
         (name, one, other)
         for name in words.of(sort).compared
-        for one, other in permutations(nodes_of_type(request.graph, sort), 2)
+        for one, other in permutations(request.graph.of_type(sort), 2)
         if _measure(request, name, one) != _measure(request, name, other)
         and (name != "height" or one["gender"] == other["gender"])
     ]
@@ -80,7 +79,7 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
         for value in (right[name], wrong_value)
     ]
     wanted = tuple(Fact(Subject(node, sort), name) for node in (one, other))
-    facts = [Fact(Subject(node, sort), name) for node in nodes_of_type(request.graph, sort)]
+    facts = [Fact(Subject(node, sort), name) for node in request.graph.of_type(sort)]
     sessions = plan_sessions(request, _with_further_facts(request, facts), wanted)
     question = fill_sentence(words.of(sort).compared[name], one=one.name, other=other.name)
     return request.plan(
@@ -97,7 +96,9 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
     mixed = fact_templates(request.language).mixed
     name = request.rng.choice(list(mixed.compared))
     big = [city.name for city in request.vocabulary.cities if city.big]
-    meetings = [(role, other) for role in request.graph.roles for other in request.graph.events]
+    meetings = [
+        (role, other) for role in request.graph.of_type("people") for other in request.graph.of_type("events")
+    ]
     meetings = [pair for pair in meetings if pair[1]["location"] in big] or meetings
     alike = [pair for pair in meetings if pair[0][name] == pair[1]["location"]]
     apart = [pair for pair in meetings if pair not in alike]
@@ -116,8 +117,8 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
     else:
         right, wrong = differ(here, there), (agree(here), agree(there), differ(there, here))
     wanted = (Fact(Subject(one, "people"), name), Fact(Subject(other, "events"), "location"))
-    facts = [Fact(Subject(role, "people"), name) for role in request.graph.roles]
-    facts += [Fact(Subject(event, "events"), "location") for event in request.graph.events]
+    facts = [Fact(Subject(role, "people"), name) for role in request.graph.of_type("people")]
+    facts += [Fact(Subject(event, "events"), "location") for event in request.graph.of_type("events")]
     sessions = plan_sessions(request, _with_further_facts(request, facts), wanted)
     question = fill_sentence(mixed.compared[name], one=one.name, other=other.name)
     return request.plan(
@@ -139,9 +140,7 @@ def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
         sort = subject_type_of(request)
         name = request.rng.choice(list(words.of(sort).counted))
         asked, pattern, counts = [(sort, name)], words.of(sort).counted[name], words.of(sort).counts
-    facts = [
-        Fact(Subject(node, sort), name) for sort, name in asked for node in nodes_of_type(request.graph, sort)
-    ]
+    facts = [Fact(Subject(node, sort), name) for sort, name in asked for node in request.graph.of_type(sort)]
     ordered = len(asked) == 1 and name in _MEASURES
     satisfying = {
         bound: [fact for fact in facts if (_bound(fact) >= bound if ordered else fact.value == bound)]

@@ -7,10 +7,9 @@ observation all facts are in one session in random order.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Node
+from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Node, SubjectType
 from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, PlanRequest
 from memflow.benchmarks.membench.generation.templates import (
-    SubjectType,
     fact_templates,
     fill_sentence,
     name_of,

@@ -17,11 +17,9 @@ from memflow.benchmarks.membench.generation.fact_sessions import (
     Subject,
     plan_sessions,
 )
-from memflow.benchmarks.membench.generation.graphs import Graph, Node, nodes_with
+from memflow.benchmarks.membench.generation.graphs import SUBJECT_TYPES, Node, SubjectType
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, Planner, PlanRequest, TrajectoryPlan
 from memflow.benchmarks.membench.generation.templates import (
-    SUBJECT_TYPES,
-    SubjectType,
     fact_templates,
     fill,
     fill_sentence,
@@ -63,11 +61,6 @@ _OTHER_SUBJECTS = 2
 """Number of entities of each other type in a hybrid trajectory."""
 
 
-def nodes_of_type(graph: Graph, sort: SubjectType) -> tuple[Node, ...]:
-    """Return the people (without the user), events, items or places of a graph."""
-    return {"people": graph.roles, "events": graph.events, "items": graph.items, "places": graph.places}[sort]
-
-
 @dataclass(frozen=True)
 class QuestionSubjects:
     """The entity that a question is about, and the other entities of the same type."""
@@ -104,7 +97,7 @@ class QuestionSubjects:
         """Yield facts about entities of other types, for hybrid trajectories only."""
         for sort in SUBJECT_TYPES if request.scenario == "hybrid" else ():
             if sort != self.target.sort:
-                nodes = nodes_of_type(request.graph, sort)
+                nodes = request.graph.of_type(sort)
                 for node in request.rng.sample(nodes, min(_OTHER_SUBJECTS, len(nodes))):
                     name = request.rng.choice([each for each in FACT_ATTRIBUTES[sort] if each != "name"])
                     yield Fact(Subject(node, sort), name)
@@ -116,9 +109,7 @@ def select_subjects(
     """Return all entities of a type. Messages refer to an entity by name, unless a stated fact is the name."""
     telling = FACT_ATTRIBUTES[sort] if request.scene == "observation" and sort == "people" else asked
     named = "name" not in telling
-    others = tuple(
-        Subject(node, sort, named) for node in nodes_of_type(request.graph, sort) if node != target
-    )
+    others = tuple(Subject(node, sort, named) for node in request.graph.of_type(sort) if node != target)
     return QuestionSubjects(Subject(target, sort, named), others)
 
 
@@ -133,13 +124,13 @@ def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
     """Return (entity, identifying attribute, asked attribute) triples. The identifying value is unique in the graph."""
-    nodes = nodes_of_type(request.graph, sort)
+    nodes = request.graph.of_type(sort)
     return [
         (node, by, name)
         for node, by, name in product(nodes, _IDENTIFYING_ATTRIBUTES[sort], asked)
         if by != name
         and frozenset((by, name)) not in _LEAKING_PAIRS
-        and len(nodes_with(nodes, **{by: node[by]})) == 1
+        and sum(other[by] == node[by] for other in nodes) == 1
     ]
 
 
@@ -147,7 +138,7 @@ def plan_simple(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan for a question about one attribute of an entity."""
     sort = subject_type_of(request)
     name = request.rng.choice(ASKABLE_ATTRIBUTES[sort])
-    subjects = select_subjects(request, sort, request.rng.choice(nodes_of_type(request.graph, sort)), (name,))
+    subjects = select_subjects(request, sort, request.rng.choice(request.graph.of_type(sort)), (name,))
     sessions = plan_sessions(request, subjects.facts(request, (name,)), (Fact(subjects.target, name),))
     return request.plan(sessions, _query(request, subjects, name))
 
@@ -170,7 +161,7 @@ def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
 def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan of a wrong statement, its correction, and a question with the wrong value among the options."""
     sort = subject_type_of(request)
-    nodes = nodes_of_type(request.graph, sort)
+    nodes = request.graph.of_type(sort)
     name = request.rng.choice(_UPDATABLE_ATTRIBUTES[sort])
     subjects = select_subjects(request, sort, request.rng.choice(nodes), (name,))
 

@@ -33,7 +33,7 @@ def sampled(language: Language = "en", number: int = 0, seed: int = 42, **sizes:
 
 def test_event_locations_and_times_follow_probabilities_of_paper() -> None:
     graphs = [sampled("en", number) for number in range(300)]
-    events = [(graph, event) for graph in graphs for event in graph.events]
+    events = [(graph, event) for graph in graphs for event in graph.of_type("events")]
     at_work = sum(event["location"] == graph.user["work_location"] for graph, event in events) / len(events)
     relative = sum(is_relative(event["time"]) for _, event in events) / len(events)
     # 0.8, and in one of 8 big cities the same by chance: 0.8 + 0.1 / 8 + 0.1 / 28.

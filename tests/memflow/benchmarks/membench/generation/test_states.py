@@ -18,7 +18,7 @@ def test_generated_domain_has_graph_and_profile_for_each_user(language: str) -> 
     made = asyncio.run(MemBench().states(domain, shipped_records(domain), ScriptedChat({})))
     graphs = load_graphs(made)
     assert [life.user_id for life in graphs] == ["u0000", "u0001", "u0002"]
-    assert [len(life.roles) for life in graphs] == [5, 5, 5]
-    assert [len(life.events) for life in graphs] == [4, 4, 4]
+    assert [len(life.of_type("people")) for life in graphs] == [5, 5, 5]
+    assert [len(life.of_type("events")) for life in graphs] == [4, 4, 4]
     assert [profile.name for profile in made.profiles] == [life.user.name for life in graphs]
     assert {profile.start_date for profile in made.profiles} == {"2024-10-01"}
