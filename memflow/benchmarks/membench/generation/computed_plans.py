@@ -25,8 +25,8 @@ from memflow.benchmarks.membench.generation.vocabulary import OPTIONS
 from memflow.errors import BadInput
 
 _MEASURES: Mapping[str, Callable[[str], Any]] = {
-    "age": values.parse_age,
-    "height": values.parse_height,
+    "age": values.parse_size,
+    "height": values.parse_size,
     "birthday": values.parse_birthday,
     "scale": values.parse_scale,
     "duration": values.parse_duration,

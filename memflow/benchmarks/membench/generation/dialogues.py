@@ -11,12 +11,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from memflow.benchmarks.membench.answers import ToldMessage, ToldRound, messages_of, rounds_of
+from memflow.benchmarks.membench.answers import Messages, ToldMessage, ToldRound, messages_of, rounds_of
 from memflow.benchmarks.membench.generation.layout import StepSlot, lay_out
 from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, TrajectoryPlan
 from memflow.benchmarks.membench.turns import Step, Trajectory
 from memflow.benchmarks.membench.wording import add_stamp, contains_word, format_time, prompt, quote_list
 from memflow.chat.asking import ask
+from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.fingerprint import seeded
 
@@ -133,45 +134,41 @@ class _SessionWriter:
     async def _word_dialogue(self, number: int, session: PlannedSession) -> dict[StepSlot, _StepText]:
         facts = "\n".join(f"- {name}: {value}" for name, value in session.context.items())
         fields = {"rounds": session.rounds, "topic": session.topic, "context": facts}
-        return await self._word_rounds("dialogue", session.rounds, StepSlot(number, None), fields)
+        narrowed = prompt("dialogue", rounds_of(session.rounds), self.plan.language)
+        return await self._word_steps(narrowed, session.rounds, StepSlot(number, None), fields)
 
     async def _word_fillers(
         self, number: int, message: int, session: PlannedSession, fillers: int
     ) -> dict[StepSlot, _StepText]:
         plain = session.messages[message]
         said = [plain.user] if plain.assistant is None else [plain.user, plain.assistant]
-        fields = {
+        fields: dict[str, Any] = {
             "topic": session.topic,
             "said": "\n".join(said),
             "avoids": quote_list(session.forbidden_words),
         }
-        slot = StepSlot(number, message)
         if self.plan.scene == "participation":
-            return await self._word_rounds("aftertalk", fillers, slot, {**fields, "rounds": fillers})
-        narrowed = prompt("aftertalk_alone", messages_of(fillers), self.plan.language)
-        answer = await ask(self.simulator, narrowed, {**fields, "messages": fillers})
-        if answer.value is None:
-            return _failed(slot, fillers, answer.reason)
-        return {replace(slot, filler=at): _StepText(text) for at, text in enumerate(answer.value.messages)}
+            narrowed = prompt("aftertalk", rounds_of(fillers), self.plan.language)
+            fields["rounds"] = fillers
+        else:
+            narrowed = prompt("aftertalk_alone", messages_of(fillers), self.plan.language)
+            fields["messages"] = fillers
+        return await self._word_steps(narrowed, fillers, StepSlot(number, message), fields)
 
-    async def _word_rounds(
-        self, stem: str, count: int, slot: StepSlot, fields: Mapping[str, Any]
+    async def _word_steps(
+        self, narrowed: Prompt, count: int, slot: StepSlot, fields: Mapping[str, Any]
     ) -> dict[StepSlot, _StepText]:
-        """Request conversation rounds for consecutive slots from the simulator and return their texts by slot."""
-        narrowed = prompt(stem, rounds_of(count), self.plan.language)
+        """Request the texts of consecutive slots from the simulator, and return them by slot."""
         answer = await ask(self.simulator, narrowed, fields)
         if answer.value is None:
-            return _failed(slot, count, answer.reason)
-        return {
-            replace(slot, filler=at): _StepText(each.user, each.assistant)
-            for at, each in enumerate(answer.value.rounds)
-        }
+            texts = [_StepText(reason=answer.reason)] * count
+        elif isinstance(answer.value, Messages):
+            texts = [_StepText(text) for text in answer.value.messages]
+        else:
+            texts = [_StepText(each.user, each.assistant) for each in answer.value.rounds]
+        return {replace(slot, filler=at): text for at, text in enumerate(texts)}
 
 
 def _texts_of(worded: ToldRound | ToldMessage) -> tuple[str, str]:
     """Return what the user says and what the assistant replies, which is empty in observation."""
     return (worded.text, "") if isinstance(worded, ToldMessage) else (worded.user, worded.assistant)
-
-
-def _failed(slot: StepSlot, count: int, reason: str | None) -> dict[StepSlot, _StepText]:
-    return {replace(slot, filler=at): _StepText(reason=reason) for at in range(count)}

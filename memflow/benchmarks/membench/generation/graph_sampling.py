@@ -238,7 +238,7 @@ class _GraphSampler:
         return month, self.rng.randint(1, _MONTHS[month - 1])
 
     def _documents(self, user: Node) -> dict[str, str]:
-        year = self.parameters.start.year - values.parse_age(user["age"])
+        year = self.parameters.start.year - values.parse_size(user["age"])
         born = (year, *values.parse_birthday(user["birthday"]))
         return personal_data.sample_documents(self.rng, born, self.words.language)
 

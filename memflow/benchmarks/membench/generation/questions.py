@@ -7,7 +7,7 @@ import asyncio
 import json
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from memflow.benchmarks.membench.answers import ToldMessage
@@ -41,7 +41,7 @@ async def word_question(
     quarantined = next((turn.reason for turn in turns if turn.reason is not None), None)
     text = Answer(query.question, quarantined and f"what it asks for could not be told: {quarantined}")
     if quarantined is None:
-        text = await _QuestionWriter(plan, query, simulator).text()
+        text = await _word(plan, query, simulator)
     place = rng.randrange(OPTIONS)
     options = rng.sample(query.wrong, len(query.wrong))
     options.insert(place, query.answer)
@@ -88,45 +88,30 @@ def _sent_at(turn: Turn) -> datetime:
     return moment
 
 
-@dataclass(frozen=True)
-class _QuestionWriter:
-    plan: TrajectoryPlan
-    query: PlannedQuestion
-    simulator: Chat
+async def _word(plan: TrajectoryPlan, query: PlannedQuestion, simulator: Chat) -> Answer[str]:
+    """Return the question text, with small talk before an `aside` question, requested concurrently."""
+    stems = ("murmur", "question") if query.aside else ("question",)
+    answers = await asyncio.gather(*(_ask(stem, plan, query, simulator) for stem in stems))
+    texts = [answer.value.text for answer in answers if answer.value is not None]
+    if len(texts) < len(stems):
+        return Answer(None, next(answer.reason for answer in answers if answer.value is None))
+    return Answer(WORD_SPACE[plan.language].join(texts))
 
-    async def text(self) -> Answer[str]:
-        """Return the question text, with small talk if planned, requested concurrently from the simulator."""
-        worded, murmur = await asyncio.gather(self._worded(), self._murmur())
-        if (failed := next((text for text in (worded, murmur) if text.value is None), None)) is not None:
-            return failed
-        before = f"{murmur.value}{WORD_SPACE[self.plan.language]}" if murmur.value else ""
-        return Answer(f"{before}{worded.value}")
 
-    async def _worded(self) -> Answer[str]:
-        query = self.query
+async def _ask(
+    stem: str, plan: TrajectoryPlan, query: PlannedQuestion, simulator: Chat
+) -> Answer[ToldMessage]:
+    fields = {"question": query.question}
+    required_words: Sequence[str] = ()
+    if stem == "question":
+        required_words = query.required_words
+        fields["keeps"] = quote_list(required_words)
 
-        def fault(worded: ToldMessage) -> str | None:
-            return find_missing_words(query.question, worded.text, query.required_words) or _find_answer_leak(
-                query, worded.text
-            )
+    def fault(worded: ToldMessage) -> str | None:
+        missing = find_missing_words(query.question, worded.text, required_words)
+        return missing or _find_answer_leak(query, worded.text)
 
-        fields = {"question": query.question, "keeps": quote_list(query.required_words)}
-        answer = await ask(
-            self.simulator, prompt("question", language=self.plan.language), fields, check=fault
-        )
-        return Answer(answer.value.text if answer.value else None, answer.reason)
-
-    async def _murmur(self) -> Answer[str]:
-        """Return small talk before an `aside` question; empty for all other questions."""
-        if not self.query.aside:
-            return Answer("")
-
-        def fault(murmur: ToldMessage) -> str | None:
-            return _find_answer_leak(self.query, murmur.text)
-
-        fields = {"question": self.query.question}
-        answer = await ask(self.simulator, prompt("murmur", language=self.plan.language), fields, check=fault)
-        return Answer(answer.value.text if answer.value else None, answer.reason)
+    return await ask(simulator, prompt(stem, language=plan.language), fields, check=fault)
 
 
 def _find_answer_leak(query: PlannedQuestion, text: str) -> str | None:

@@ -113,7 +113,7 @@ def test_sampled_graphs_are_complete_unambiguous_and_without_real_personal_data(
         if node.kind in ("relative", "colleague"):
             assert node.attributes.keys() == set(PERSON_ATTRIBUTES)
             low, high = relations[node.relationship]
-            assert low <= values.parse_age(node["age"]) - values.parse_age(graph.user["age"]) <= high
+            assert low <= values.parse_size(node["age"]) - values.parse_size(graph.user["age"]) <= high
 
 
 def test_bank_account_numbers_have_a_wrong_check_digit() -> None:
