@@ -58,7 +58,7 @@ class PublishedIndex(Memory):
             }
             units.append(
                 {
-                    "kind": UNIT if self._keys(meta) else WITHOUT_KEY,
+                    "kind": UNIT if self._key(meta).strip() else WITHOUT_KEY,
                     "text": "\n".join(message.line() for message in part),
                     "sources": [message.message_id for message in part],
                     "meta": meta,
@@ -70,16 +70,15 @@ class PublishedIndex(Memory):
         """Return the facts of each unit, which this class does not have."""
         return [() for _ in units]
 
-    def _keys(self, meta: Mapping[str, Any]) -> list[str]:
-        """Return the texts by which the unit with this metadata is found."""
-        value = user_text(meta["messages"])
-        return [value] if value.strip() else []
+    def _key(self, meta: Mapping[str, Any]) -> str:
+        """Return the text by which the unit with this metadata is found; blank if there is none."""
+        return user_text(meta["messages"])
 
     async def _ranked(self, query: str) -> list[Item]:
-        """Return the units that have a key, best first. A unit has the rank of its best key."""
-        keys = [(key, unit) for unit in self.store.live(UNIT) for key in self._keys(unit.meta)]
-        order = ranking(okapi_scores(query, [key for key, _ in keys]))
-        return list({keys[position][1].entry_id: keys[position][1] for position in order}.values())
+        """Return the units that have a key, best first."""
+        units = self.store.live(UNIT)
+        order = ranking(okapi_scores(query, [self._key(unit.meta) for unit in units]))
+        return [units[position] for position in order]
 
     def _split(self, messages: Sequence[Message]) -> list[Sequence[Message]]:
         """Return the messages of each unit. A user's turn is widened to the round: the answer that follows it."""
