@@ -17,6 +17,7 @@ from memflow.benchmarks.membench.capacity import (
 )
 from memflow.benchmarks.membench.config import generated, parameters_of
 from memflow.benchmarks.membench.generation.graph_sampling import sample_states
+from memflow.benchmarks.membench.generation.scripted import BY_STEM as SIMULATOR_HANDLERS
 from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
 from memflow.benchmarks.membench.noise.insertion import lengthen
 from memflow.benchmarks.membench.probes import probe_rows
@@ -25,7 +26,7 @@ from memflow.benchmarks.membench.scoring import make_scores, probe_slices
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import select_records, select_trajectories
 from memflow.benchmarks.membench.turns import session_of, turn_rows
-from memflow.benchmarks.membench.wording import simulator_prompts
+from memflow.benchmarks.membench.wording import prompt
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -117,4 +118,4 @@ class MemBench(Benchmark):
         return frozenset({"utterance", "question"} if generated(domain) else ())
 
     def simulator_prompts(self) -> list[Prompt]:
-        return simulator_prompts()
+        return [prompt(stem, language=language) for language in ("en", "zh") for stem in SIMULATOR_HANDLERS]
