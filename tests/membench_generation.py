@@ -12,7 +12,6 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation import preferences, vocabulary
 from memflow.benchmarks.membench.generation.graph_sampling import sample_graph
 from memflow.benchmarks.membench.generation.graphs import Graph, Node
 from memflow.benchmarks.membench.generation.plans import PlanRequest
@@ -25,8 +24,7 @@ from memflow.records import Probe, Record, Turn
 
 def life(language: str = "en", seed: int = 42, **sizes: int) -> Graph:
     """Return the first sampled graph of a seed."""
-    words, likes = vocabulary.bundled_vocabulary(language), preferences.bundled_preferences(language)
-    return sample_graph(seed, 0, Parameters(language=language, **sizes), words, likes)
+    return sample_graph(seed, 0, Parameters(language=language, **sizes))
 
 
 def task_of(
@@ -34,9 +32,8 @@ def task_of(
 ) -> PlanRequest:
     """Return the task of one trajectory, on `graph` or on the first graph of `seed`."""
     values = Parameters(**parameters)
-    language, graph = values.language, graph or life(values.language, seed)
-    words, likes = vocabulary.bundled_vocabulary(language), preferences.bundled_preferences(language)
-    return PlanRequest(graph, KINDS[kind], scenario, 0, values, words, likes, random.Random(seed))
+    graph = graph or life(values.language, seed)
+    return PlanRequest(graph, KINDS[kind], scenario, 0, values, random.Random(seed))
 
 
 def tasks(
@@ -70,8 +67,6 @@ def preference_task(
         scenario=scenario,
         number=0,
         parameters=Parameters.model_validate({"language": language, **parameters}),
-        vocabulary=vocabulary.bundled_vocabulary(language),
-        preferences=preferences.bundled_preferences(language),
         rng=random.Random(seed),
     )
 

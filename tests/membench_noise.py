@@ -83,7 +83,7 @@ def faults(
         ]
         for unit in pool
     }
-    if any(texts != whole[name.rpartition("/")[2].partition("~")[0]] for name, texts in noise):
+    if any(texts != whole[name.rpartition("/")[2]] for name, texts in noise):
         yield "a unit of noise is torn or changed"
     sessions = [name for name, _ in runs if "/noise/" not in name]
     if of.parameters["noise_between"] == "sessions" and len(sessions) != len(set(sessions)):
@@ -105,6 +105,6 @@ def trial(number: int) -> tuple[Domain, list[Turn], list[NoiseUnit]]:
     before = said(
         [chance.randint(1, 4) for _ in range(chance.randint(1, 5))], f"scene/simple/roles/{number}", rounds
     )
-    pool = units(chance.randint(1, 9), chance.randint(1, 3), rounds)
+    pool = units(chance.randint(30, 40), chance.randint(1, 3), rounds)
     between = chance.choice(("sessions", "messages"))
     return domain(chance.randint(1, 90), between, chance.randint(0, 10)), before, pool

@@ -298,14 +298,6 @@ FILES = (
         inside("roles"),
     ),
     PublishedFile(
-        "MemBench noise",
-        "membench_noise",
-        "membench/MakeNoise/NoiseMeta/messagenoise_new.json",
-        lines(lambda n: {"noise_message": [{"message": f"Kings {n}."}]}),
-        ("noise_message", 0, "message"),
-        json_list,
-    ),
-    PublishedFile(
         "MemDaily",
         "memdaily",
         "memdaily/messages_and_QAs/01_simple_roles.json",

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from memflow.annotation.kind import Kind
     from memflow.benchmarks.api import Benchmark
     from memflow.benchmarks.own_files import Conversion, OwnFiles
-    from memflow.benchmarks.views import Export, Import, Plots, View
+    from memflow.benchmarks.views import Export, Import, View
     from memflow.chat.scripted import Handler
     from memflow.checks.rules import Expectation
 
@@ -174,12 +174,6 @@ def own_files() -> "tuple[str, OwnFiles]":
         if own_format := get(name):
             return name, own_format
     raise BadSettings("no installed benchmark has a format of own files. Reinstall memflow.")
-
-
-def plots() -> "dict[str, Plots]":
-    """Return the plots of each benchmark that declares plots."""
-    get = _loads("plots")
-    return {name: get(name) for name in _usable(get) if get(name)}
 
 
 def annotation_kinds(name: str) -> "Mapping[str, Kind]":

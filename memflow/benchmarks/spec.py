@@ -36,8 +36,6 @@ class BenchmarkSpec:
     """Import path of a sequence of `memflow.benchmarks.views.Export`: the commands of `memflow export`."""
     imports: str = ""
     """Import path of a sequence of `memflow.benchmarks.views.Import`: the commands of `memflow import`."""
-    plots: str = ""
-    """Import path of a `memflow.benchmarks.views.Plots`: the pictures of `memflow plot`."""
     annotation: str = ""
     """Import path of a mapping from name to `memflow.annotation.kind.Kind`: what people can annotate."""
     protocol: str = ""
@@ -60,5 +58,5 @@ class BenchmarkSpec:
     @property
     def parts(self) -> list[str]:
         """The import paths of the optional parts that it has."""
-        optional = (self.views, self.exports, self.imports, self.plots, self.annotation, self.protocol)
+        optional = (self.views, self.exports, self.imports, self.annotation, self.protocol)
         return [path for path in (*self.checks, *optional, self.own_files, self.conversions) if path]

@@ -1,4 +1,4 @@
-"""Extensions of commands by a benchmark: views of `memflow show`, exports, imports, and plots of `memflow plot`.
+"""Extensions of commands by a benchmark: views of `memflow show`, exports and imports.
 
 Benchmarks declare them here as data and read the lake through a `Reader`. memflow/cli parses options and prints.
 """
@@ -6,14 +6,11 @@ Benchmarks declare them here as data and read the lake through a `Reader`. memfl
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from memflow.benchmarks.domains import Domain
 from memflow.errors import BadInput
 from memflow.records import FailureAttribution, Reply, Score, Verdict
-
-if TYPE_CHECKING:
-    from memflow.plots.shapes import Drawable
 
 SCRIPTED_CAVEAT = "these figures show that the chain works, and say nothing of any model."
 
@@ -212,15 +209,3 @@ class Import:
     help: str
     read: Callable[[Reader, Domain, Path], ImportedResults] | str
     """The function or its import path."""
-
-
-Pictures = Mapping[str, "Drawable"]
-"""Pictures by name, as `memflow plot --metric` takes it."""
-
-
-@dataclass(frozen=True)
-class Plots:
-    """The plots that a benchmark adds to `memflow plot`; empty if there are no measurements."""
-
-    of_domain: Callable[[Reader, str], Pictures] = lambda reader, domain: {}
-    """What is drawn of one domain, by its name: called for the domains of every benchmark."""

@@ -1,7 +1,4 @@
-"""`memflow plot`: draw published scores to image files.
-
-memflow/plots/ draws charts for every benchmark; each benchmark declares further charts in its plots.py.
-"""
+"""`memflow plot`: draw published scores to image files, with the charts of memflow/plots/."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,8 +27,7 @@ def plot(
         option(
             "--metric",
             "accuracy, memory_score, failures, factual_recall, min_max, cycles, or any metric with scores by "
-            "period; or a picture that a benchmark declares, such as capacity; may be "
-            "repeated. [all of these that there are]",
+            "period; may be repeated. [all of these that there are]",
         ),
     ] = None,
     out: Annotated[
@@ -39,7 +35,7 @@ def plot(
     ] = None,
     form: FormatOption = Format.table,
 ) -> None:
-    """Draw scores by period, with their intervals, and the charts of each benchmark, as SVG and PNG.
+    """Draw scores by period, or by tokens, with their intervals, as SVG and PNG.
 
     Failure rates are drawn as stacked bars; an evolution by episode is drawn by cycle. Plots need matplotlib: pip
     install 'memflow-bench[plots]'. A file of the same name is replaced.
@@ -70,22 +66,13 @@ def plot(
 
 def _pictures(reader: "Reader", domain: str, metrics: list[str] | None) -> "Mapping[str, Drawable]":
     """Return the named charts of a domain, by default all that there are. Raises BadInput if there are none."""
-    from memflow.benchmarks import registry
     from memflow.plots.charts import chart, charts
 
     scores = reader.scores()
     check_names("", "domain", [domain], {score.domain for score in scores}, "memflow show leaderboard")
-    declared = {
-        name: picture
-        for plots in registry.plots().values()
-        for name, picture in plots.of_domain(reader, domain).items()
-    }
     if metrics:
-        return {name: declared.get(name) or chart(scores, domain, name) for name in metrics}
-    pictures = {**charts(scores, domain), **declared}
+        return {name: chart(scores, domain, name) for name in metrics}
+    pictures = charts(scores, domain)
     if not pictures:
-        raise BadInput(
-            f"the domain {domain} has no scores per period, and its benchmark declares no plot. Choose another "
-            "domain."
-        )
+        raise BadInput(f"the domain {domain} has no scores per period. Choose another domain.")
     return pictures

@@ -1,7 +1,6 @@
-"""Charts of leaderboard scores by checkpoint, as plain data with captions. drawing.py draws them.
+"""Charts of leaderboard scores by checkpoint or by tokens, as plain data with captions. drawing.py draws them.
 
 A chart accepts any curve over checkpoints, so curves that are not leaderboard scores can be drawn in the same way.
-Charts of a single benchmark are in that benchmark's folder (plots.py).
 """
 
 import re
@@ -18,7 +17,7 @@ from memflow.scoring.failure_attributions import is_state_probe_score
 from memflow.scoring.judges import STANDARD
 from memflow.scoring.published_health import ALARMS, FAULTY, NOT_MEASURED, flagged, health_alarms
 
-SLICE = re.compile(r"(period|checkpoint|cycle) (\d+)")
+SLICE = re.compile(r"(period|checkpoint|cycle|tokens) (\d+)")
 CYCLE = "cycle"
 """The slices of an evolution by episode, which are drawn by themselves."""
 FAILURES = {rate.name: rate.title.lower().removesuffix(" failure") for rate in RATES}

@@ -41,7 +41,7 @@ from memflow.run.transcripts import (
 from memflow.run.unasked import is_read, search_text
 from memflow.scoring.attribution import attribute, sequence_numbers
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
-from memflow.scoring.judges import claims_of_judges
+from memflow.scoring.judges import average_judges
 
 CHECKPOINTS_AT_ONCE = 256
 """Checkpoints whose probes are asked at once during play: a bound on restored memories."""
@@ -338,7 +338,7 @@ async def judge_claims(context: StepContext) -> Tables:
         )
         for name, claims_of_judge in zip(judges, claims_by_judge, strict=True):
             judged[name] += claims_of_judge
-    return {"score.claims": [*unknown, *claims_of_judges(judged)] if claims else []}
+    return {"score.claims": [*unknown, *average_judges(judged, model=None)] if claims else []}
 
 
 def _episodes_without_content(histories: Mapping[str, EpisodeHistory]) -> set[str]:

@@ -9,9 +9,9 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from memflow.records import Claim, Score
+from memflow.records import Claim, Score, Verdict
 
 STANDARD = "standard"
 SELF_JUDGES = "self_judges"
@@ -19,6 +19,7 @@ SELF_JUDGES = "self_judges"
 JUDGES = "judges"
 """The key of the metadata of verdicts and claims that lists the judges that judged them, one a line."""
 Row = TypeVar("Row")
+Judged = TypeVar("Judged", Claim, Verdict)
 _OF_JUDGE = re.compile(r"(?:(?P<base>.+?)_)?judge_(?P<judge>.+)")
 
 
@@ -86,21 +87,24 @@ def with_judge_columns(
     return [with_columns(score) for score in scores]
 
 
-def claims_of_judges(by_judge: Mapping[str, Sequence[Claim]]) -> list[Claim]:
-    """Return each claim with the mean over judges, followed by the claims of each judge if there are several."""
+def average_judges(by_judge: Mapping[str, Sequence[Judged]], **blank: Any) -> list[Judged]:
+    """Return each verdict or claim with the mean over judges, and if there are several then that of each judge.
 
-    def mean_claim(claims_by_judge: Mapping[str, Claim]) -> Claim:
+    `blank` names further columns that the mean has no value for.
+    """
+
+    def mean_row(rows: Mapping[str, Judged]) -> Judged:
         value, reason = mean_of_judges(
-            {name: JudgedValue(claim.value, claim.reason) for name, claim in claims_by_judge.items()}
+            {name: JudgedValue(row.value, row.reason) for name, row in rows.items()}
         )
-        first = next(iter(claims_by_judge.values()))
-        return replace(first, value=value, reason=reason, completion=None, model=None)
+        first = next(iter(rows.values()))
+        return replace(first, value=value, reason=reason, completion=None, **blank)
 
     return rows_of_judges(
         by_judge,
-        is_judged=lambda claim: True,
-        combine=mean_claim,
-        of_judge=lambda claim, judge: replace(claim, variant=judge_variant(claim.variant, judge)),
+        is_judged=lambda row: True,
+        combine=mean_row,
+        of_judge=lambda row, judge: replace(row, variant=judge_variant(row.variant, judge)),
     )
 
 

@@ -12,7 +12,6 @@ from memflow.benchmarks.comem.probes import make_probes
 from memflow.benchmarks.comem.question import build_question
 from memflow.benchmarks.comem.scoring import make_scores, probe_slices
 from memflow.benchmarks.comem.scripted import HANDLERS
-from memflow.benchmarks.comem.speakers import speaker_scores, speaker_verdicts
 from memflow.benchmarks.comem.turns import make_turns
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
@@ -25,7 +24,6 @@ from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
 from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.scoring.estimate import valid_probes
 from memflow.scoring.measures import Measure, VerdictValues, change_measures
 
 
@@ -89,12 +87,10 @@ class CoMem(Benchmark):
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
-        judged = choice_verdicts(domain, probes, replies)
-        return [*judged, *speaker_verdicts(probes, replies, judged)]
+        return choice_verdicts(domain, probes, replies)
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        by_speaker = speaker_scores(domain, results, probe_slices(valid_probes(results)))
-        return [*make_scores(domain, results), *by_speaker]
+        return make_scores(domain, results)
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         yield from super().measures(domain, values)

@@ -29,15 +29,13 @@ class CoMemConfig(BaseModel):
     context at the last checkpoint, or only those before the question."""
     persona: Literal["interleaved", "left_out"] = "interleaved"
     """Whether PersonaMem's persona texts stay at the start of each session (section 3.2.1), or are left out."""
-    arrivals: Literal["message", "pair", "tokens", "session"] = "message"
-    """How messages are batched for a memory: single messages, pairs of user and assistant, up to `arrival_tokens`, or
-    sessions. Memories with a buffer do their own chunking (paper, A.3.2)."""
+    arrivals: Literal["message", "tokens"] = "message"
+    """How messages are batched for a memory: single messages, or messages of a session up to `arrival_tokens`. Memories
+    with a buffer do their own chunking (paper, A.3.2)."""
     arrival_tokens: int = Field(300, ge=1, le=100_000)
     """Length in tokens of an arrival of whole messages, if `arrivals` is `tokens`."""
     per_scene: int = Field(1, ge=0, le=1_000)
     """DialSim: number of published questions sampled per scene; 0 for all."""
-    asker: Literal["default", "speaker"] = "default"
-    """DialSim: whether a published question has its neutral wording, or that of a speaker in the scene."""
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:

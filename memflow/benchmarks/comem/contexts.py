@@ -55,9 +55,8 @@ class ContextQuestion:
     """A question with its options, numbered from 1.
 
     `answer` is the published gold. `known` lists the correct answers over time, if the source states them. `end` is the
-    number of messages before the question in its source, at least 1; None stands for all. `true_of` has, for each
-    option, the speaker of whom the option is true, or "". `dropped` is the reason why the source excludes
-    a valid question.
+    number of messages before the question in its source, at least 1; None stands for all. `dropped` is the reason why
+    the source excludes a valid question.
     """
 
     question_id: str
@@ -68,7 +67,6 @@ class ContextQuestion:
     asked_at: str | None = None
     known: tuple[KnownAnswer, ...] = ()
     end: int | None = None
-    true_of: tuple[str, ...] = ()
     reason: str | None = None
     dropped: str | None = None
 
@@ -122,11 +120,6 @@ class Context:
         if self.reason is not None:
             return ()
         return tuple(asked for asked in self.questions if asked.reason is None and asked.dropped is None)
-
-    @property
-    def speakers(self) -> Sequence[str]:
-        """The speakers, in the order of their first messages."""
-        return tuple(dict.fromkeys(line.speaker for line in self.messages if line.speaker))
 
 
 def truncation_indices(context: Context, config: CoMemConfig) -> tuple[int, ...]:

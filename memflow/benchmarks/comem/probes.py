@@ -73,6 +73,5 @@ def _of(
             evidence=[context.message_id(line) for line in known.evidence]
             if known and str(known.answer) == answer
             else [],
-            true_of=list(asked.true_of),
             reason=context.reason or asked.reason or failed,
         )

@@ -46,13 +46,8 @@ def _batches(context: Context, config: CoMemConfig) -> Iterator[tuple[int, int]]
 
 def _joins_batch(together: Sequence[ContextMessage], config: CoMemConfig) -> bool:
     """Return whether the last message joins the batch of the messages before it."""
-    before, line = together[-2], together[-1]
-    if config.arrivals == "message" or line.session != before.session:
+    if config.arrivals == "message" or together[-1].session != together[-2].session:
         return False
-    if config.arrivals == "pair":
-        return len(together) == 2 and (before.role, line.role) == ("user", "assistant")
-    if config.arrivals == "session":
-        return True
     # Counted as memories count them, with the speaker, so that a batch here is one chunk there.
     return (
         sum(estimate(f"{each.speaker or each.role}: {each.text}") for each in together)

@@ -15,7 +15,6 @@ SPEC = BenchmarkSpec(
     domains=load_domains(__name__),
     datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:HaluMem",
-    views=f"{__name__}.views:VIEWS",
     imports=f"{__name__}.views:IMPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     paper=__name__,

@@ -25,7 +25,7 @@ from memflow.chat.requests import Chat
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
 from memflow.run.unasked import MESSAGES
-from memflow.scoring.judges import JudgedValue, judge_variant, mean_of_judges
+from memflow.scoring.judges import JudgedValue, average_judges
 
 NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
 NOTHING_ADDED = "the writes of the session added no text"
@@ -46,28 +46,17 @@ class Decision:
     by_judge: Mapping[str, Mapping[str, JudgedValue]]
     completions: Mapping[str, str | None] = field(default_factory=dict)
 
-    def rows(self, domain: Domain, assistant: str) -> Iterator[Verdict]:
-        """Yield the verdict of each metric: the mean over judges, and each judge's if there are several."""
-        for metric in next(iter(self.by_judge.values())):
-            values = {name: decided[metric] for name, decided in self.by_judge.items()}
-            several = len(values) > 1
-            value, reason = mean_of_judges(values) if several else next(iter(values.values()))
-            completion = None if several else next(iter(self.completions.values()), None)
-            yield verdict_row(
-                domain,
-                assistant,
-                self.probe,
-                metric,
-                value,
-                reason,
-                variant=self.variant,
-                completion=completion,
-            )
-            for name, (value, reason) in values.items() if several else ():
-                yield verdict_row(
-                    domain, assistant, self.probe, metric, value, reason,
-                    variant=judge_variant(self.variant, name), completion=self.completions.get(name),
-                )  # fmt: skip
+    def rows(self, domain: Domain, assistant: str) -> list[Verdict]:
+        """Return the verdict of each metric: the mean over judges, and each judge's if there are several."""
+
+        def rows_of(name: str, values: Mapping[str, JudgedValue]) -> list[Verdict]:
+            more = {"variant": self.variant, "completion": self.completions.get(name)}
+            return [
+                verdict_row(domain, assistant, self.probe, metric, value, reason, **more)
+                for metric, (value, reason) in values.items()
+            ]
+
+        return average_judges({name: rows_of(name, values) for name, values in self.by_judge.items()})
 
 
 def decided(probe: Probe, values: Mapping[str, float], variant: str = names.STANDARD) -> Decision:

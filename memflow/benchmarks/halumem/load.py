@@ -1,11 +1,10 @@
 """Reading of HaluMem's users: one JSON object a line, or one user in a JSON file. Each damaged part costs itself."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, NamedTuple, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, Field
 
@@ -19,8 +18,6 @@ from memflow.records import Record
 
 DATE = "%b %d, %Y, %H:%M:%S"
 INTERFERENCE = "interference"
-_NAME = re.compile(r"\bname\b\W{1,4}([^\n;,|.]+)", re.IGNORECASE)
-P = TypeVar("P", bound=BaseModel)
 
 
 class PublishedMessage(BaseModel):
@@ -102,15 +99,7 @@ class PublishedUser(BaseModel):
     """A user, whose sessions are an episode."""
 
     uuid: Said
-    persona_info: str = ""
-    user_name: str = ""
     sessions: list[Annotated[PublishedSession | InvalidPart, OR_INVALID]] = Field(min_length=1)
-
-    @property
-    def name(self) -> str | None:
-        """The user's name, which the published code takes out of `persona_info`."""
-        found = _NAME.search(self.persona_info)
-        return self.user_name or (found and found[1].strip()) or None
 
     @property
     def first(self) -> int:
@@ -124,24 +113,17 @@ class PublishedUser(BaseModel):
         return f"{self.uuid}/{self.first}" if self.first else self.uuid
 
 
-class Fault(NamedTuple):
-    """The location and the fault of an invalid part."""
-
-    where: str
-    reason: str
-
-
-def faults(user: PublishedUser) -> Iterator[Fault]:
-    """Yield the invalid parts of a user."""
+def faults(user: PublishedUser) -> Iterator[tuple[str, str]]:
+    """Yield the location and the fault of each invalid part of a user."""
     for number, session in enumerate(user.sessions):
         where = f"{user.uuid}, session {number}"
         if isinstance(session, InvalidPart):
-            yield Fault(where, session.fault)
+            yield where, session.fault
             continue
         for name in ("dialogue", "memory_points", "questions"):
             for place, part in enumerate(getattr(session, name)):
                 if isinstance(part, InvalidPart):
-                    yield Fault(f"{where}, {name} {place}", part.fault)
+                    yield f"{where}, {name} {place}", part.fault
 
 
 def date_of(text: str) -> str | None:
@@ -194,5 +176,5 @@ def count_contents(records: Sequence[Record]) -> Contents:
             "points": sum(len(session.memory_points) for session in valid),
             "questions": sum(len(session.questions) for session in valid),
         },
-        [(fault.where, fault.reason) for user in users for fault in faults(user)],
+        [fault for user in users for fault in faults(user)],
     )

@@ -2,5 +2,4 @@
 
 from memflow.scoring.metric_file import load_metrics
 
-NAME = "halumem"
 METRICS = tuple(load_metrics("memflow.benchmarks.halumem").values())

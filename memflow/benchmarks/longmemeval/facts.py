@@ -12,7 +12,6 @@ from memflow.benchmarks.longmemeval.index import UNIT, PublishedIndex, user_text
 from memflow.memories.entries import Item
 from memflow.memories.memory import (
     Calls,
-    Memory,
     Message,
     ModelWrittenMemory,
     PromptRequest,
@@ -21,8 +20,6 @@ from memflow.memories.memory import (
 from memflow.memories.search import Dense
 from memflow.memories.systems import System
 
-KEY = "key"
-
 
 @dataclass
 class FactIndex(PublishedIndex, ModelWrittenMemory):
@@ -30,8 +27,8 @@ class FactIndex(PublishedIndex, ModelWrittenMemory):
 
     join: str = parameter(
         "merge",
-        "Keys of a unit: its facts before its value, value and facts separately, or facts instead of the value.",
-        choices=("merge", "separate", "replace"),
+        "The key of a unit: its facts before its value, or instead of it.",
+        choices=("merge", "replace"),
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=1)
@@ -55,46 +52,36 @@ class FactIndex(PublishedIndex, ModelWrittenMemory):
         }
         return [facts.get(number, ()) for number in range(len(units))]
 
-    def _keys(self, meta: Mapping[str, Any]) -> list[str]:
-        values, facts = super()._keys(meta), " ".join(meta.get("facts", ()))
-        if not facts:
-            return values
-        merged = " ".join([facts, *values])
-        return {"merge": [merged], "separate": [*values, facts], "replace": [facts]}[self.join]
+    def _key(self, meta: Mapping[str, Any]) -> str:
+        value, facts = super()._key(meta), " ".join(meta.get("facts", ()))
+        if facts and (self.join == "replace" or not value.strip()):
+            return facts
+        return f"{facts} {value}" if facts else value
 
 
 @dataclass
 class DenseFactIndex(FactIndex):
-    """The published index of LongMemEval, whose keys also have facts that a model extracts; found by embeddings.
-
-    A unit's entry has the vector of its first key. A second key, of the join `separate`, is an entry of kind `key`.
-    """
+    """The published index of LongMemEval, whose keys also have facts that a model extracts; found by embeddings."""
 
     calls: ClassVar[Calls] = Calls(chat_write=1, embed_write=1, embed_read=1)
-    bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {KEY}
 
     def __post_init__(self) -> None:
-        self.index = Dense(self.store, UNIT, KEY)
+        self.index = Dense(self.store, UNIT)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Store the units of a session with the vectors of their keys, from one embedding call."""
         units = await self._units(messages)
-        keys = [self._keys(unit["meta"]) for unit in units]
-        vectors = iter(await self.embed([key for unit_keys in keys for key in unit_keys], "passage"))
-        for unit, unit_keys in zip(units, keys, strict=True):
-            item = self.store.add(**unit, vector=next(vectors) if unit_keys else None)
-            for key in unit_keys[1:]:
-                self.store.add(
-                    KEY, key, sources=item.sources, vector=next(vectors), meta={"unit": item.entry_id}
-                )
+        keys = [self._key(unit["meta"]) for unit in units if unit["kind"] == UNIT]
+        vectors = iter(await self.embed(keys, "passage"))
+        for unit in units:
+            self.store.add(**unit, vector=next(vectors) if unit["kind"] == UNIT else None)
 
     async def _ranked(self, query: str) -> list[Item]:
-        units = {unit.entry_id: unit for unit in self.store.live(UNIT)}
+        units = self.store.live(UNIT)
         if not units:
             return []
         [vector] = await self.embed([query], "query")
-        keys = self.index.search(vector, len(self.store.live(UNIT, KEY)))
-        return [units[name] for name in dict.fromkeys(key.meta.get("unit", key.entry_id) for key in keys)]
+        return list(self.index.search(vector, len(units)))
 
 
 LONGMEMEVAL_BM25_FACTS = System(

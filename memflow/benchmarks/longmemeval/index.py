@@ -5,7 +5,7 @@ in its metadata. Its key is the user's text. It is shown to the reader with its 
 user's text has no key: it has a kind of its own, which no search returns, as in the published corpus.
 
 `bm25_session` and `bm25_message` of memflow index the words of both roles. This memory exists for the published
-retrieval figures: okapi.py has their ranking. facts.py and unit_notes.py extend it by requests to a model.
+retrieval figures: okapi.py has their ranking. facts.py extends it by requests to a model.
 """
 
 from collections.abc import Mapping, Sequence
@@ -43,11 +43,8 @@ class PublishedIndex(Memory):
         """Return the best units, which the notes show in order of time."""
         chosen = (await self._ranked(query))[: self.k or None]
         shown = sorted(chosen, key=lambda unit: (unit.meta["date"], unit.order))
-        failed: list[str] = []
-        notes = await self._notes(query, shown, failed)
-        return Recall(
-            notes=notes, entries=tuple(chosen), injected_tokens=estimate(notes), failed=tuple(failed)
-        )
+        notes = lay_out([Chunk(unit.meta["date"], unit.meta["messages"]) for unit in shown], self.layout)
+        return Recall(notes=notes, entries=tuple(chosen), injected_tokens=estimate(notes))
 
     async def _units(self, messages: Sequence[Message]) -> list[dict[str, Any]]:
         """Return the arguments of `EntryStore.add` for each unit of a session."""
@@ -61,7 +58,7 @@ class PublishedIndex(Memory):
             }
             units.append(
                 {
-                    "kind": UNIT if self._keys(meta) else WITHOUT_KEY,
+                    "kind": UNIT if self._key(meta).strip() else WITHOUT_KEY,
                     "text": "\n".join(message.line() for message in part),
                     "sources": [message.message_id for message in part],
                     "meta": meta,
@@ -73,20 +70,15 @@ class PublishedIndex(Memory):
         """Return the facts of each unit, which this class does not have."""
         return [() for _ in units]
 
-    def _keys(self, meta: Mapping[str, Any]) -> list[str]:
-        """Return the texts by which the unit with this metadata is found."""
-        value = user_text(meta["messages"])
-        return [value] if value.strip() else []
+    def _key(self, meta: Mapping[str, Any]) -> str:
+        """Return the text by which the unit with this metadata is found; blank if there is none."""
+        return user_text(meta["messages"])
 
     async def _ranked(self, query: str) -> list[Item]:
-        """Return the units that have a key, best first. A unit has the rank of its best key."""
-        keys = [(key, unit) for unit in self.store.live(UNIT) for key in self._keys(unit.meta)]
-        order = ranking(okapi_scores(query, [key for key, _ in keys]))
-        return list({keys[position][1].entry_id: keys[position][1] for position in order}.values())
-
-    async def _notes(self, query: str, units: Sequence[Item], failed: list[str]) -> str:
-        """Return the units as text for the reader. Reasons of invalid items in answers are added to `failed`."""
-        return lay_out([Chunk(unit.meta["date"], unit.meta["messages"]) for unit in units], self.layout)
+        """Return the units that have a key, best first."""
+        units = self.store.live(UNIT)
+        order = ranking(okapi_scores(query, [self._key(unit.meta) for unit in units]))
+        return [units[position] for position in order]
 
     def _split(self, messages: Sequence[Message]) -> list[Sequence[Message]]:
         """Return the messages of each unit. A user's turn is widened to the round: the answer that follows it."""

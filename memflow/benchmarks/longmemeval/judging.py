@@ -26,7 +26,7 @@ from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
-from memflow.scoring.judges import STANDARD, JudgedValue, judge_variant, mean_of_judges
+from memflow.scoring.judges import JudgedValue, average_judges
 
 NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
 METRICS = (ACCURACY, UNCLEAR)
@@ -117,25 +117,15 @@ async def judge_verdicts(
             )
         )
 
+    def rows_of(probe: Probe, label: Label) -> list[Verdict]:
+        return [
+            verdict_row(domain, assistant, probe, metric, value, reason, completion=label.completion)
+            for metric, (value, reason) in label.values.items()
+        ]
+
     found = await asyncio.gather(*map(labels_of, probes))
     return [
-        verdict_row(domain, assistant, probe, metric, value, reason, variant=variant, completion=completion)
+        row
         for probe, labels in zip(probes, found, strict=True)
-        for metric, variant, (value, reason), completion in _rows(labels)
+        for row in average_judges({name: rows_of(probe, label) for name, label in labels.items()})
     ]
-
-
-def _rows(labels: Mapping[str, Label]) -> list[tuple[str, str, JudgedValue, str | None]]:
-    """Return (metric, variant, value, completion) of the mean over judges, and of each judge if there are several."""
-    if len(labels) == 1:
-        [label] = labels.values()
-        return [(metric, STANDARD, value, label.completion) for metric, value in label.values.items()]
-    found: list[tuple[str, str, JudgedValue, str | None]] = []
-    for metric in next(iter(labels.values())).values:
-        of_judges = {name: label.values[metric] for name, label in labels.items()}
-        found.append((metric, STANDARD, mean_of_judges(of_judges), None))
-        found += [
-            (metric, judge_variant(STANDARD, name), value, labels[name].completion)
-            for name, value in of_judges.items()
-        ]
-    return found

@@ -7,8 +7,6 @@ from memflow.scoring.metric import Metric
 
 ALL_ANSWERABLE = "all_answerable"
 TURN_TO_SESSION = "turn_to_session"
-BOTH_ROLES = "both_roles"
-STANDARD_DISCOUNT = "standard_discount"
 GRAINS = ("session", "turn")
 NAMES = ("recall_any", "recall_all", "ndcg_any")
 SOURCE = "LongMemEval, section 4.1; run_retrieval.py"
@@ -27,12 +25,9 @@ def retrieval_metric(grain: str, name: str, k: int) -> str:
 def _retrieval(grain: str, name: str, k: int) -> Metric:
     variants = {
         ALL_ANSWERABLE: "as in print_retrieval_metrics.py: with the questions without a marked turn of the user",
-        BOTH_ROLES: "with the assistant's turns in ranking and evidence; as published, of the user's turns only",
     }
     if grain == "session":
         variants[TURN_TO_SESSION] = "from the ranking of turns, until it has so many sessions"
-    if name == "ndcg_any":
-        variants[STANDARD_DISCOUNT] = "with the usual discount, also of rank 2"
     return Metric(
         retrieval_metric(grain, name, k),
         f"{grain.capitalize()} {name.replace('_', ' ')} @{k}",

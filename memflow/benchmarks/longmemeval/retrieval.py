@@ -8,8 +8,6 @@ import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
-from memflow.metrics.ranking import ndcg_at
-
 
 class RetrievalValues(NamedTuple):
     """The values of a ranking at a cutoff."""
@@ -59,9 +57,3 @@ def effective_k(sessions: Sequence[str], k: int) -> int:
 def published_dcg(relevances: Sequence[bool]) -> float:
     """Return the published discounted gain: the gain at rank i > 1 is divided by log2(i), so rank 2 by 1."""
     return sum(float(each) / max(1.0, math.log2(rank)) for rank, each in enumerate(relevances, 1))
-
-
-def standard_ndcg(ranking: Sequence[str], relevant: Collection[str], in_corpus: int, k: int) -> float:
-    """Return nDCG with the usual discount log2(i + 1), the variant `standard_discount`."""
-    wanted = set(relevant)
-    return ndcg_at([rank for rank, each in enumerate(ranking, 1) if each in wanted], in_corpus, k)

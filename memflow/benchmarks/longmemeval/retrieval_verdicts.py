@@ -11,10 +11,8 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.config import parse_config
 from memflow.benchmarks.longmemeval.metrics import (
     ALL_ANSWERABLE,
-    BOTH_ROLES,
     GRAINS,
     NAMES,
-    STANDARD_DISCOUNT,
     TURN_TO_SESSION,
     retrieval_metric,
 )
@@ -22,7 +20,6 @@ from memflow.benchmarks.longmemeval.retrieval import (
     RetrievalValues,
     evaluate,
     evaluate_sessions,
-    standard_ndcg,
 )
 from memflow.benchmarks.longmemeval.types import is_abstention
 from memflow.benchmarks.verdicts import only_assistant, verdict_row
@@ -61,12 +58,6 @@ class _Ranking:
     def turn_to_session_values(self, k: int) -> RetrievalValues:
         names = {turn: self._renamed(turn) for turn in (*self.turns, *self.relevant)}
         return evaluate_sessions(self.turns, names, self.relevant, len(self.relevant), k)
-
-    def standard_ndcg(self, grain: str, k: int) -> float:
-        if grain == "turn":
-            return standard_ndcg(self.turns, self.relevant, len(self.relevant), k)
-        sessions, relevant = self._sessions()
-        return standard_ndcg(sessions, relevant, len(relevant), k)
 
     def _sessions(self) -> tuple[list[str], set[str]]:
         ranked = list(dict.fromkeys(map(session_of, self.turns)))
@@ -118,17 +109,12 @@ def _values(
     if reply is None or reply.model is None:
         reason = (reply and reply.reason) or "the probe has no reply"
     published = _Ranking([each for each in sources if is_user(each)], relevant)
-    variants = [(ALL_ANSWERABLE, published), *([(STANDARD, published)] if relevant else [])]
-    if probe.evidence:
-        variants.append((BOTH_ROLES, _Ranking(sources, probe.evidence)))
+    variants = (ALL_ANSWERABLE, STANDARD) if relevant else (ALL_ANSWERABLE,)
     for k in cutoffs:
         for grain in grains:
-            for variant, ranking in variants:
-                values = ranking.turn_values(k) if grain == "turn" else ranking.session_values(k)
+            values = published.turn_values(k) if grain == "turn" else published.session_values(k)
+            for variant in variants:
                 yield from _rows(grain, variant, k, values, reason)
-            if relevant:
-                value = None if reason else published.standard_ndcg(grain, k)
-                yield retrieval_metric(grain, "ndcg_any", k), STANDARD_DISCOUNT, value, reason
         if relevant and "turn" in grains:
             yield from _rows("session", TURN_TO_SESSION, k, published.turn_to_session_values(k), reason)
 

@@ -2,13 +2,12 @@
 
 The reader replies with the sentence of the prompt that shares most words with the question. The judge compares the
 words of gold and response. So accuracy rises with useful recall, and says nothing about any model. The facts of the
-memories are the statements of the messages, and their notes are the lines that have a word of the question.
+memories are the statements of the messages.
 """
 
 import re
 
 from memflow.benchmarks.longmemeval.answers import Facts
-from memflow.benchmarks.scripted_reader import relevant_lines
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.memories.script_helpers import statements
@@ -19,8 +18,8 @@ _ENOUGH = 0.34
 """Share of the question's words that a sentence must have."""
 _LENGTH = 400
 """Characters of a reply, and of a fact."""
-_FACTS, _NOTE = 40, 2000
-"""Facts of a unit, and characters of a note."""
+_FACTS = 40
+"""Facts of a unit."""
 _SENTENCE = re.compile(r"(?:(?!\\n|[.!?\n]).)+")
 
 
@@ -59,16 +58,11 @@ def _facts(request: ChatRequest) -> Facts:
     return Facts(facts=[sentence[:_LENGTH] for sentence in statements(request.fields["messages"])][:_FACTS])
 
 
-def _unit_note(request: ChatRequest) -> str:
-    return relevant_lines(request.fields["chat"], request.fields["question"])[:_NOTE] or "empty"
-
-
 HANDLERS: dict[str, Handler] = {
     **{f"longmemeval/{name}": _read for name in ("direct", "direct_turns", "notes", "notes_turns")},
     **{f"longmemeval/{name}": _judge("gold") for name in ("judge_answer", "judge_temporal", "judge_update")},
     "longmemeval/judge_preference": _judge("rubric"),
     "longmemeval/judge_abstention": _judge_abstention,
     "longmemeval/facts": _facts,
-    "longmemeval/unit_note": _unit_note,
 }
 """The handlers by prompt name."""

@@ -15,17 +15,6 @@ TEMPORAL = "temporal-reasoning"
 UPDATE = "knowledge-update"
 TYPES = (SINGLE_USER, SINGLE_ASSISTANT, SINGLE_PREFERENCE, MULTI_SESSION, TEMPORAL, UPDATE)
 
-PUBLISHED_COUNTS = {
-    SINGLE_USER: 70,
-    SINGLE_ASSISTANT: 56,
-    SINGLE_PREFERENCE: 30,
-    MULTI_SESSION: 133,
-    TEMPORAL: 133,
-    UPDATE: 78,
-}
-"""Questions of each type in the published files, with their abstention questions."""
-PUBLISHED_DATASETS = frozenset({"longmemeval_oracle", "longmemeval_s", "longmemeval_m"})
-
 _ABSTENTION = "_abs"
 
 

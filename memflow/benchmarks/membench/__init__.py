@@ -15,7 +15,6 @@ SPEC = BenchmarkSpec(
     datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:MemBench",
     checks=(f"{__name__}.checks:EXPECTED",),
-    plots=f"{__name__}.plots:PLOTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     paper=__name__,
     unit="trajectories",

@@ -17,6 +17,7 @@ from memflow.benchmarks.membench.capacity import (
 )
 from memflow.benchmarks.membench.config import generated, parameters_of
 from memflow.benchmarks.membench.generation.graph_sampling import sample_states
+from memflow.benchmarks.membench.generation.scripted import BY_STEM as SIMULATOR_HANDLERS
 from memflow.benchmarks.membench.generation.trajectories import generate_probes, generate_turns
 from memflow.benchmarks.membench.noise.insertion import lengthen
 from memflow.benchmarks.membench.probes import probe_rows
@@ -25,7 +26,7 @@ from memflow.benchmarks.membench.scoring import make_scores, probe_slices
 from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import select_records, select_trajectories
 from memflow.benchmarks.membench.turns import session_of, turn_rows
-from memflow.benchmarks.membench.wording import simulator_prompts
+from memflow.benchmarks.membench.wording import prompt
 from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
@@ -49,18 +50,18 @@ class MemBench(Benchmark):
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # Raises for a wrong one before anything is requested or played.
-        return sample_states(domain, records) if generated(domain) else States()
+        return sample_states(domain) if generated(domain) else States()
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
         if generated(domain):
-            found, probes = await generate_turns(domain, records, states, simulator), []
+            found, probes = await generate_turns(domain, states, simulator), []
         else:
             trajectories = select_trajectories(domain, records)
             found = [turn for trajectory in trajectories for turn in turn_rows(domain.name, trajectory)]
             probes = [probe for each in trajectories for probe in probe_rows(domain.name, each)]
-        found = lengthen(domain, records, found, probes, states.entities)
+        found = lengthen(domain, found, probes, states.entities)
         return checkpoint_per_step(found) if parameters_of(domain).protocol == CAPACITY else found
 
     async def probes(
@@ -73,7 +74,7 @@ class MemBench(Benchmark):
         gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         if generated(domain):
-            found = await generate_probes(domain, records, states, turns, simulator)
+            found = await generate_probes(domain, states, turns, simulator)
         else:
             trajectories = select_trajectories(domain, records)
             found = [probe for trajectory in trajectories for probe in probe_rows(domain.name, trajectory)]
@@ -117,4 +118,4 @@ class MemBench(Benchmark):
         return frozenset({"utterance", "question"} if generated(domain) else ())
 
     def simulator_prompts(self) -> list[Prompt]:
-        return simulator_prompts()
+        return [prompt(stem, language=language) for language in ("en", "zh") for stem in SIMULATOR_HANDLERS]

@@ -81,16 +81,6 @@ def capacity_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     ]
 
 
-def is_curve(score: Score) -> bool:
-    """Return whether a score is one point of the accuracy curve over tokens."""
-    return score.slice.startswith(f"{TOKENS} ")
-
-
-def tokens_of(score: Score) -> int:
-    """Return the upper end, in tokens, of the bin that a score of an accuracy curve belongs to."""
-    return int(score.slice.partition(" ")[2])
-
-
 def width_of(last: float) -> int:
     """Return the width, in tokens, of the bins of an accuracy curve that ends at `last` tokens."""
     power = 1

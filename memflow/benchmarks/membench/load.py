@@ -1,13 +1,15 @@
 """Readers of MemBench's data sets: conversion of files to raw records and of records to trajectories."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
+import yaml
+
 from memflow.benchmarks.datasets import Contents, Dataset
-from memflow.benchmarks.membench.generation import user_sources
-from memflow.benchmarks.membench.published import memdaily, noise, release
+from memflow.benchmarks.membench.published import memdaily, release
 from memflow.benchmarks.membench.turns import Trajectory
-from memflow.benchmarks.published_file import Reader, records_of
+from memflow.benchmarks.published_file import File, Reader, records_of
+from memflow.benchmarks.raw_records import RawRecord
 from memflow.records import Record
 
 MEMDAILY = "memdaily"
@@ -17,8 +19,6 @@ SCENES = ("participation/", "observation/")
 
 def read(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
     """Return all records of `dataset`. `files` maps paths in the data folder to files. Raises BadInput."""
-    if user_sources.is_user_source(dataset):
-        return user_sources.read(dataset, files)
     return records_of(dataset, files, lambda source: _reader(dataset, PurePosixPath(source)))
 
 
@@ -48,6 +48,11 @@ def count_contents(records: Sequence[Record]) -> Contents:
 
 
 def _reader(dataset: Dataset, source: PurePosixPath) -> Reader:
-    if "noise" in source.stem:
-        return noise.read
+    if dataset.ships:
+        return _words
     return memdaily.read if dataset.name == MEMDAILY else release.read
+
+
+def _words(file: File) -> Iterator[RawRecord]:
+    """Yield the words of a bundled file, from which users are generated, as one record."""
+    yield RawRecord("the whole file", yaml.safe_load(file.text()), PurePosixPath(file.source).stem)

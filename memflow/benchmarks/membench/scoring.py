@@ -7,8 +7,6 @@ from collections.abc import Sequence
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.config import generated
-from memflow.benchmarks.membench.examination.guesser import guess
 from memflow.benchmarks.membench.kinds import LEVELS, column, find_kind
 from memflow.benchmarks.membench.turns import scenario_of
 from memflow.records import Probe, Score
@@ -16,15 +14,8 @@ from memflow.scoring.estimate import MetricContext, choice_values, probe_score, 
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
-    """Return the scores of one assistant: accuracy, chance and unparsed replies for every slice.
-
-    In generated domains, chance is what a guesser gets who reads questions and options, and knows the vocabulary.
-    """
+    """Return the scores of one assistant: accuracy, chance and unparsed replies for every slice."""
     context, values = MetricContext.from_results(domain, results), choice_values(results)
-    if generated(domain):
-        values["random"] = {
-            probe.probe_id: guess(probe).expected_accuracy for probe in valid_probes(results) if probe.options
-        }
     return [
         probe_score(context, metric, probes, by_probe, slice_name=name)
         for name, probes in probe_slices(valid_probes(results)).items()

@@ -13,17 +13,6 @@ from memflow.chat import prompts
 from memflow.chat.prompts import Prompt
 
 PACKAGE = "memflow.benchmarks.membench"
-SIMULATOR = (
-    "dialogue",
-    "aftertalk",
-    "aftertalk_alone",
-    "told",
-    "told_both",
-    "told_alone",
-    "question",
-    "murmur",
-)
-"""Stems of the simulator's prompts."""
 _STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")
 _DAYS_ZH = "一二三四五六日"
 _MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
@@ -37,11 +26,6 @@ def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en
 def bilingual_prompts() -> frozenset[str]:
     """Return the names of the prompts that have a Chinese version."""
     return prompts.translated_stems(PACKAGE)
-
-
-def simulator_prompts() -> list[Prompt]:
-    """Return all prompts of the simulator, in both languages."""
-    return [prompt(stem, language=language) for language in ("en", "zh") for stem in SIMULATOR]
 
 
 def quote_list(words: Sequence[str]) -> str:

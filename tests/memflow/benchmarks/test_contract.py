@@ -10,7 +10,7 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.capabilities import SimulatedFeedback
 from memflow.benchmarks.plugins import code_problem, load_object
 from memflow.benchmarks.step_values import Annotators
-from memflow.benchmarks.views import Export, Import, Plots, View
+from memflow.benchmarks.views import Export, Import, View
 from memflow.chat.prompts import all_prompts
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
@@ -54,7 +54,6 @@ def test_benchmark_declares_views_exports_imports_checks_and_plots_of_valid_type
         assert callable(load_object(function) if isinstance(function, str) else function)
     assert all(each.benchmark == spec.name for each in registry.expectations(spec.name))
     assert all(each.table in TABLES for each in registry.expectations(spec.name))
-    assert isinstance(registry.plots().get(spec.name, Plots()), Plots)
     assert all(isinstance(each, Kind) for each in registry.annotation_kinds(spec.name).values())
 
 

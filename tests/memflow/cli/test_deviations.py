@@ -32,7 +32,7 @@ PLAYED = {
         "membench_demo": ("oracle", "memory_bank"),
         "memorybench_demo": ("none", "a_mem"),
         "locomo_demo": ("none",),
-        "longmemeval_sample": ("longmemeval_bm25_facts", "longmemeval_notes"),
+        "longmemeval_sample": ("longmemeval_bm25_facts",),
     }.items()
 }
 """The assistants of each played domain."""

@@ -36,6 +36,5 @@ def test_run_of_the_sample_has_accuracy_by_type_retrieval_and_passing_checks(emp
 
     checks = empty("checks", "--domain", DOMAIN).stdout
     assert "0 failed, 0 with warnings" in checks
-    assert "sessions_in_order_of_time" in empty("checks", "utterance.turns", "--domain", DOMAIN).stdout
     deviations = empty("show", "deviations", DOMAIN).stdout
     assert "judge_model" in deviations or "model of the judge" in deviations

@@ -8,7 +8,7 @@ from memflow.records import Claim
 from memflow.scoring.judges import (
     JudgedValue,
     JudgeVariant,
-    claims_of_judges,
+    average_judges,
     judge_variant,
     mean_of_judges,
     parse_variant,
@@ -61,7 +61,7 @@ def claim(value: float | None, reason: str | None = None) -> Claim:
 
 
 def test_claims_of_two_judges_become_a_mean_row_and_one_row_per_judge():
-    found = claims_of_judges({"a": [claim(1.0)], "b": [claim(0.0)]})
+    found = average_judges({"a": [claim(1.0)], "b": [claim(0.0)]}, model=None)
     assert [(row.variant, row.value) for row in found] == [
         ("standard", 0.5), ("judge_a", 1.0), ("judge_b", 0.0),
     ]  # fmt: skip

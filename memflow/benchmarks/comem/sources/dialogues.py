@@ -54,7 +54,6 @@ class DialogueQuestion(_FileModel):
     asked_at: Said | None = None
     known: tuple[KnownFrom, ...] = ()
     end: int | None = Field(None, ge=1)
-    true_of: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _numbers_lead_somewhere(self) -> Self:
@@ -65,11 +64,6 @@ class DialogueQuestion(_FileModel):
                 raise ValueError(
                     f"question {self.id}: option {number} does not exist; use 1 to {len(self.options)}"
                 )
-        if self.true_of and len(self.true_of) != len(self.options):
-            raise ValueError(
-                f"question {self.id}: `true_of` has {len(self.true_of)} items for {len(self.options)} options; give a "
-                "speaker or an empty text for each option"
-            )
         return self
 
 
@@ -143,5 +137,4 @@ def _context_question(question: DialogueQuestion) -> ContextQuestion:
         question.asked_at,
         tuple(known),
         question.end,
-        question.true_of,
     )

@@ -155,12 +155,7 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
 
     Contexts without messages come last, and their questions are dropped. Raises BadInput if the files do not match.
     """
-    asked: dict[str, list[PersonaMemQuestion]] = {}
-    published = {record.record_id: record for record in records if not _asks(record)}
-    for record in records:
-        if _asks(record):
-            question = PersonaMemQuestion.model_validate_json(record.content)
-            asked.setdefault(question.shared_context_id, []).append(question)
+    published, asked = _by_context(records)
     dataset = records[0].dataset
     there = [name for name in asked if name in published]
     if not there:
@@ -179,26 +174,14 @@ def contexts(domain: Domain, records: Sequence[Record], config: CoMemConfig) -> 
 
 def count_contents(records: Sequence[Record]) -> Contents:
     """Return the numbers of contexts, messages and questions, and the quarantined questions."""
-    valid = valid_records(records)
-    shared = {
-        record.record_id: SharedContext.model_validate_json(record.content)
-        for record in valid
-        if not _asks(record)
-    }
-    asked: dict[str, list[PersonaMemQuestion]] = {}
-    for question in (
-        PersonaMemQuestion.model_validate_json(record.content) for record in valid if _asks(record)
-    ):
-        asked.setdefault(question.shared_context_id, []).append(question)
+    published, asked = _by_context(valid_records(records))
     found = [
-        _context(record, asked[record.record_id], CoMemConfig())
-        for record in valid
-        if not _asks(record) and record.record_id in asked
+        _context(record, asked[name], CoMemConfig()) for name, record in published.items() if name in asked
     ]
     return Contents(
         {
             "contexts": sum(not _asks(record) for record in records),
-            "messages": sum(len(each.root[name]) for name, each in shared.items()),
+            "messages": sum(len(_messages(record)) for record in published.values()),
             "questions": sum(_asks(record) for record in records),
         },
         [
@@ -208,6 +191,22 @@ def count_contents(records: Sequence[Record]) -> Contents:
             if question.reason is not None
         ],
     )
+
+
+def _by_context(
+    records: Sequence[Record],
+) -> tuple[dict[str, Record], dict[str, list[PersonaMemQuestion]]]:
+    """Return the record of each shared context, and the questions of each context, by context id."""
+    asked: dict[str, list[PersonaMemQuestion]] = {}
+    for record in records:
+        if _asks(record):
+            question = PersonaMemQuestion.model_validate_json(record.content)
+            asked.setdefault(question.shared_context_id, []).append(question)
+    return {record.record_id: record for record in records if not _asks(record)}, asked
+
+
+def _messages(record: Record) -> list[PersonaMemMessage]:
+    return SharedContext.model_validate_json(record.content).root[record.record_id]
 
 
 def _asks(record: Record) -> bool:
@@ -220,7 +219,7 @@ def _without_context(question: PersonaMemQuestion, why: str) -> ContextQuestion:
 
 
 def _context(record: Record, asked: Sequence[PersonaMemQuestion], config: CoMemConfig) -> Context:
-    messages = SharedContext.model_validate_json(record.content).root[record.record_id]
+    messages = _messages(record)
     kept = [config.persona == "interleaved" or message.role != "system" for message in messages]
     return Context(
         record.record_id,

@@ -63,8 +63,6 @@ class Cues(FrozenModel):
     clause_end: Cue
     projected: Cue
     """Clauses about a time other than that of the message: `next year he will be 46 years old`."""
-    ambiguous_time: Cue
-    """Relative times with two readings, such as `next Monday`."""
     asked: tuple[AskedAttribute, ...]
     compared: tuple[Comparison, ...]
     compared_places: tuple[Comparison, ...]
@@ -80,8 +78,6 @@ class Cues(FrozenModel):
     mood_asked: Cue
     moods: dict[str, tuple[str, ...]]
     """Phrases that show a mood, by mood."""
-    telling: dict[str, Cue]
-    """Words of names and reviews that tell the type of an event, an item or a place, by type."""
 
 
 @cache

@@ -87,19 +87,12 @@ def last_statement(entity: Mention, attribute: str, reading: Reading) -> Stateme
     """Return the last statement of an attribute of an entity. Raises UnreadError and FaultyError."""
     statement = _last_or_none(entity, attribute, reading)
     if statement is None:
-        ambiguous = [
-            message.message_id
-            for message in reading.messages
-            if message.message_id in reading.ambiguous_times and attribute == "time"
-        ]
-        if ambiguous:
-            raise FaultyError(f"message {ambiguous[0]} states a relative time with two readings")
         raise UnreadError(f"no message states the {attribute} of {entity.text}")
     return statement
 
 
 def _last_or_none(entity: Mention, attribute: str, reading: Reading) -> Statement | None:
-    """Return the last statement of an attribute, or None. Raises FaultyError for contradictory or ambiguous values.
+    """Return the last statement of an attribute, or None. Raises FaultyError for contradictory values.
 
     Raises UnreadError if a message has several values of the attribute, such as that of another person.
     """
@@ -114,8 +107,6 @@ def _last_or_none(entity: Mention, attribute: str, reading: Reading) -> Statemen
                 f"messages {before.message_id} and {after.message_id} state different values of the {attribute} "
                 f"of {entity.text}, without a correction"
             )
-    if attribute == "time" and statements and statements[-1].message_id in reading.ambiguous_times:
-        raise FaultyError(f"message {statements[-1].message_id} states a relative time with two readings")
     return statements[-1] if statements else None
 
 

@@ -92,14 +92,11 @@ def lexicon(language: Language) -> Lexicon:
             "hobby": {normalize(name): text for name, text in words.hobbies.items()},
         },
         items={
-            topic: _words(
-                (item for group in likes.of(topic).values() for item in group), language, exact=True
-            )
+            topic: _words((item for group in likes[topic].values() for item in group), language, exact=True)
             for topic in TOPICS
         },
         categories={
-            topic: {item: name for name, group in likes.of(topic).items() for item in group}
-            for topic in TOPICS
+            topic: {item: name for name, group in likes[topic].items() for item in group} for topic in TOPICS
         },
     )
 

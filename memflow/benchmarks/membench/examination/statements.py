@@ -90,8 +90,6 @@ class Reading:
     """The id of the first message that gives an entity's name and its relationship or type, by name."""
     unread: dict[tuple[Mention, str], str] = field(default_factory=dict)
     """The id of a message with several values of an attribute of an entity, by entity and attribute."""
-    ambiguous_times: list[str] = field(default_factory=list)
-    """Ids of messages with a relative time that has two readings."""
 
     def entity(self, mention: Mention) -> Mention:
         """Return the mention that identifies an entity."""
@@ -144,8 +142,6 @@ def read_statements(messages: Sequence[Message], language: Language) -> Reading:
             if attribute == "time":
                 value = quantities.moment_of(text, message.sent_at)
             statements.append(Statement(attribute, value, text, message.message_id, corrects))
-        if words.cues.ambiguous_time.search(message.text):
-            found.ambiguous_times.append(message.message_id)
     return found
 
 

@@ -14,20 +14,19 @@ from memflow.benchmarks.membench.generation.derived_values import derivation_of
 from memflow.benchmarks.membench.generation.fact_sessions import FACT_ATTRIBUTES, Fact, Subject, plan_sessions
 from memflow.benchmarks.membench.generation.factual_plans import (
     find_conditions,
-    nodes_of_type,
     select_subjects,
     subject_type_of,
 )
-from memflow.benchmarks.membench.generation.graphs import Node
+from memflow.benchmarks.membench.generation.graphs import Node, SubjectType
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, Planner, PlanRequest, TrajectoryPlan
-from memflow.benchmarks.membench.generation.templates import SubjectType, fact_templates, fill, fill_sentence
+from memflow.benchmarks.membench.generation.templates import fact_templates, fill, fill_sentence
 from memflow.benchmarks.membench.generation.twins import twins, wrong_values
 from memflow.benchmarks.membench.generation.vocabulary import OPTIONS
 from memflow.errors import BadInput
 
 _MEASURES: Mapping[str, Callable[[str], Any]] = {
-    "age": values.parse_age,
-    "height": values.parse_height,
+    "age": values.parse_size,
+    "height": values.parse_size,
     "birthday": values.parse_birthday,
     "scale": values.parse_scale,
     "duration": values.parse_duration,
@@ -50,7 +49,7 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
     pairs = [
         (name, one, other)
         for name in words.of(sort).compared
-        for one, other in permutations(nodes_of_type(request.graph, sort), 2)
+        for one, other in permutations(request.graph.of_type(sort), 2)
         if _measure(request, name, one) != _measure(request, name, other)
         and (name != "height" or one["gender"] == other["gender"])
     ]
@@ -80,14 +79,12 @@ def plan_comparative(request: PlanRequest) -> TrajectoryPlan:
         for value in (right[name], wrong_value)
     ]
     wanted = tuple(Fact(Subject(node, sort), name) for node in (one, other))
-    facts = [Fact(Subject(node, sort), name) for node in nodes_of_type(request.graph, sort)]
-    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), wanted)
+    facts = [Fact(Subject(node, sort), name) for node in request.graph.of_type(sort)]
+    sessions = plan_sessions(request, _with_further_facts(request, facts), wanted)
     question = fill_sentence(words.of(sort).compared[name], one=one.name, other=other.name)
     return request.plan(
         sessions,
-        PlannedQuestion(
-            question, options[0], evidence, tuple(options[1:]), required_words=(one.name, other.name)
-        ),
+        PlannedQuestion(question, options[0], tuple(options[1:]), required_words=(one.name, other.name)),
     )
 
 
@@ -99,7 +96,9 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
     mixed = fact_templates(request.language).mixed
     name = request.rng.choice(list(mixed.compared))
     big = [city.name for city in request.vocabulary.cities if city.big]
-    meetings = [(role, other) for role in request.graph.roles for other in request.graph.events]
+    meetings = [
+        (role, other) for role in request.graph.of_type("people") for other in request.graph.of_type("events")
+    ]
     meetings = [pair for pair in meetings if pair[1]["location"] in big] or meetings
     alike = [pair for pair in meetings if pair[0][name] == pair[1]["location"]]
     apart = [pair for pair in meetings if pair not in alike]
@@ -118,12 +117,12 @@ def _plan_shared_place(request: PlanRequest) -> TrajectoryPlan:
     else:
         right, wrong = differ(here, there), (agree(here), agree(there), differ(there, here))
     wanted = (Fact(Subject(one, "people"), name), Fact(Subject(other, "events"), "location"))
-    facts = [Fact(Subject(role, "people"), name) for role in request.graph.roles]
-    facts += [Fact(Subject(event, "events"), "location") for event in request.graph.events]
-    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), wanted)
+    facts = [Fact(Subject(role, "people"), name) for role in request.graph.of_type("people")]
+    facts += [Fact(Subject(event, "events"), "location") for event in request.graph.of_type("events")]
+    sessions = plan_sessions(request, _with_further_facts(request, facts), wanted)
     question = fill_sentence(mixed.compared[name], one=one.name, other=other.name)
     return request.plan(
-        sessions, PlannedQuestion(question, right, evidence, wrong, required_words=(one.name, other.name))
+        sessions, PlannedQuestion(question, right, wrong, required_words=(one.name, other.name))
     )
 
 
@@ -141,9 +140,7 @@ def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
         sort = subject_type_of(request)
         name = request.rng.choice(list(words.of(sort).counted))
         asked, pattern, counts = [(sort, name)], words.of(sort).counted[name], words.of(sort).counts
-    facts = [
-        Fact(Subject(node, sort), name) for sort, name in asked for node in nodes_of_type(request.graph, sort)
-    ]
+    facts = [Fact(Subject(node, sort), name) for sort, name in asked for node in request.graph.of_type(sort)]
     ordered = len(asked) == 1 and name in _MEASURES
     satisfying = {
         bound: [fact for fact in facts if (_bound(fact) >= bound if ordered else fact.value == bound)]
@@ -165,11 +162,11 @@ def plan_aggregative(request: PlanRequest) -> TrajectoryPlan:
         count = request.rng.choice([number for number in options if number <= len(holders)])
         silent = request.rng.sample(holders, len(holders) - count)
         facts = [fact for fact in facts if fact not in silent]
-    sessions, evidence = plan_sessions(request, _with_further_facts(request, facts), facts)
+    sessions = plan_sessions(request, _with_further_facts(request, facts), facts)
     wrong = tuple(counts.say(number) for number in options if number != count)
     question = fill_sentence(pattern, value=value)
     return request.plan(
-        sessions, PlannedQuestion(question, counts.say(count), evidence, wrong, required_words=(value,))
+        sessions, PlannedQuestion(question, counts.say(count), wrong, required_words=(value,))
     )
 
 
@@ -215,14 +212,13 @@ def plan_post_processing(request: PlanRequest) -> TrajectoryPlan:
     subjects = select_subjects(request, sort, target, (by, name))
     made = derivation_of(request, name)
     wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
-    sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
+    sessions = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
     question = fill_sentence(about.processed[name], who=subjects.describe_by(by, request), **made.fields)
     return request.plan(
         sessions,
         PlannedQuestion(
             question,
             made.derive(target[name]),
-            evidence,
             wrong_values(request, target, name, made.derive),
             dated=name == "time",
             required_words=(subjects.identifying_value(by),),

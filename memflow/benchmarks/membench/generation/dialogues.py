@@ -8,23 +8,17 @@ import asyncio
 import random
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
-from memflow.benchmarks.membench.answers import (
-    ToldMessage,
-    ToldRound,
-    messages_of,
-    rounds_of,
-    told_of,
-    told_round_of,
-)
-from memflow.benchmarks.membench.generation.layout import StepSlot, TrajectoryLayout
+from memflow.benchmarks.membench.answers import Messages, ToldMessage, ToldRound, messages_of, rounds_of
+from memflow.benchmarks.membench.generation.layout import StepSlot, lay_out
 from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, TrajectoryPlan
-from memflow.benchmarks.membench.turns import Trajectory
-from memflow.benchmarks.membench.wording import add_stamp, contains_word, prompt, quote_list, rerun_advice
+from memflow.benchmarks.membench.turns import Step, Trajectory
+from memflow.benchmarks.membench.wording import add_stamp, contains_word, format_time, prompt, quote_list
 from memflow.chat.asking import ask
+from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
-from memflow.errors import BadInput
 from memflow.fingerprint import seeded
 
 
@@ -38,25 +32,34 @@ class _StepText:
 
 
 async def word_trajectory(
-    plan: TrajectoryPlan, layout: TrajectoryLayout, places: Sequence[str], seed: int, simulator: Chat
+    plan: TrajectoryPlan, dataset: str, start: datetime, places: Sequence[str], seed: int, simulator: Chat
 ) -> Trajectory:
     """Return the trajectory with its texts. `places` lists the places from which the user can write."""
-    said = await _SessionWriter(plan, simulator).said()
-    where = _places(plan, layout, places, seed)
-    steps = []
-    for slot, place, step in zip(layout.slots, where, layout.trajectory.steps, strict=True):
-        words, at = said[slot], step.sent_at or ""
-        if words.reason is not None:
-            steps.append(replace(step, reason=words.reason))
-            continue
-        answered = (
-            add_stamp(words.assistant, place, at, plan.language) if step.assistant is not None else None
-        )
-        steps.append(
-            replace(step, user=add_stamp(words.user, place, at, plan.language), assistant=answered),
-        )
-    reason = next((step.reason for step in steps if step.reason is not None), None)
-    return replace(layout.trajectory, steps=tuple(steps), reason=reason)
+    texts = await _SessionWriter(plan, simulator).texts()
+    slots = lay_out(plan, start, seed)
+    where = _places(plan, [slot for slot, _ in slots], places, seed)
+    steps = (
+        _step(plan, slot, texts[slot], place, format_time(moment, plan.language))
+        for (slot, moment), place in zip(slots, where, strict=True)
+    )
+    return plan.trajectory(dataset, tuple(steps))
+
+
+def _step(plan: TrajectoryPlan, slot: StepSlot, text: _StepText, place: str, time: str) -> Step:
+    """Return a step. Its texts have a stamp of place and time, and are empty if the step has a reason."""
+
+    def stamped(words: str) -> str:
+        return add_stamp(words, place, time, plan.language) if text.reason is None else ""
+
+    planned = slot.message is not None and slot.filler is None
+    return Step(
+        user=stamped(text.user),
+        assistant=stamped(text.assistant) if plan.scene == "participation" else None,
+        session=slot.session,
+        sent_at=time,
+        exposes=plan.sessions[slot.session].messages[slot.message or 0].exposes if planned else None,
+        reason=text.reason,
+    )
 
 
 def find_missing_words(plain: str, worded: str, required_words: Sequence[str]) -> str | None:
@@ -72,13 +75,13 @@ def find_forbidden_words(worded: str, forbidden_words: Sequence[str]) -> str | N
     return f"these words must not stand in it: {quote_list(said)}" if said else None
 
 
-def _places(plan: TrajectoryPlan, layout: TrajectoryLayout, places: Sequence[str], seed: int) -> list[str]:
+def _places(plan: TrajectoryPlan, slots: Sequence[StepSlot], places: Sequence[str], seed: int) -> list[str]:
     """Return the place of each step: the same within a session, or a new one per message in observation."""
     rng = random.Random(seeded(seed, plan.trajectory_id, "places"))
     if plan.scene == "observation":
-        return [rng.choice(places) for _ in layout.slots]
+        return [rng.choice(places) for _ in slots]
     sessions = [rng.choice(places) for _ in plan.sessions]
-    return [sessions[slot.session] for slot in layout.slots]
+    return [sessions[slot.session] for slot in slots]
 
 
 @dataclass(frozen=True)
@@ -86,12 +89,12 @@ class _SessionWriter:
     plan: TrajectoryPlan
     simulator: Chat
 
-    async def said(self) -> dict[StepSlot, _StepText]:
+    async def texts(self) -> dict[StepSlot, _StepText]:
         """Return the texts of all steps, by slot."""
         asked: list[Awaitable[dict[StepSlot, _StepText]]] = []
         for number, session in enumerate(self.plan.sessions):
             asked += [
-                self._word_message(StepSlot(number, at), message, session)
+                self._word_message(StepSlot(number, at), message, session.forbidden_words)
                 for at, message in enumerate(session.messages)
             ]
             if session.rounds:
@@ -104,87 +107,68 @@ class _SessionWriter:
         return {slot: words for group in await asyncio.gather(*asked) for slot, words in group.items()}
 
     async def _word_message(
-        self, slot: StepSlot, message: PlannedMessage, session: PlannedSession
+        self, slot: StepSlot, message: PlannedMessage, forbidden_words: Sequence[str]
     ) -> dict[StepSlot, _StepText]:
-        fields: dict[str, Any] = {
+        fields = {
             "said": message.user,
             "keeps": quote_list(message.required_words),
-            "avoids": quote_list(session.forbidden_words),
+            "avoids": quote_list(forbidden_words),
         }
+        stem = "told_alone" if self.plan.scene == "observation" else "told"
+        if message.assistant is not None:
+            stem, fields["replied"] = "told_both", message.assistant
 
         def fault(worded: ToldRound | ToldMessage) -> str | None:
-            if isinstance(worded, ToldMessage):
-                return find_missing_words(
-                    message.user, worded.text, message.required_words
-                ) or find_forbidden_words(worded.text, session.forbidden_words)
-            replied = find_missing_words(message.assistant or "", worded.assistant, message.required_words)
-            both = f"{worded.user}\n{worded.assistant}"
+            user, assistant = _texts_of(worded)
             return (
-                find_missing_words(message.user, worded.user, message.required_words)
-                or replied
-                or find_forbidden_words(both, session.forbidden_words)
+                find_missing_words(message.user, user, message.required_words)
+                or find_missing_words(message.assistant or "", assistant, message.required_words)
+                or find_forbidden_words(f"{user}\n{assistant}", forbidden_words)
             )
 
-        output: type[ToldRound | ToldMessage]
-        if self.plan.scene == "observation":
-            stem, output = "told_alone", told_of(message.user, message.required_words)
-        else:
-            stem, output = (
-                "told",
-                told_round_of(message.user, message.assistant or "", message.required_words),
-            )
-        if stem == "told" and message.assistant is not None:
-            stem, fields = "told_both", {**fields, "replied": message.assistant}
-        narrowed = prompt(stem, output, self.plan.language)
-        answer = await ask(self.simulator, narrowed, fields, check=fault)
+        answer = await ask(self.simulator, prompt(stem, language=self.plan.language), fields, check=fault)
         if answer.value is None:
             return {slot: _StepText(reason=answer.reason)}
-        if isinstance(answer.value, ToldMessage):
-            return {slot: _StepText(answer.value.text)}
-        return {slot: _StepText(answer.value.user, answer.value.assistant)}
+        return {slot: _StepText(*_texts_of(answer.value))}
 
     async def _word_dialogue(self, number: int, session: PlannedSession) -> dict[StepSlot, _StepText]:
-        if self.plan.scene == "observation":
-            raise BadInput(
-                f"trajectory {self.plan.trajectory_id} contains a dialogue, but the scene `observation` allows only "
-                f"messages. {rerun_advice()}"
-            )
         facts = "\n".join(f"- {name}: {value}" for name, value in session.context.items())
         fields = {"rounds": session.rounds, "topic": session.topic, "context": facts}
-        return await self._word_rounds("dialogue", session.rounds, StepSlot(number, None), fields)
+        narrowed = prompt("dialogue", rounds_of(session.rounds), self.plan.language)
+        return await self._word_steps(narrowed, session.rounds, StepSlot(number, None), fields)
 
     async def _word_fillers(
         self, number: int, message: int, session: PlannedSession, fillers: int
     ) -> dict[StepSlot, _StepText]:
         plain = session.messages[message]
         said = [plain.user] if plain.assistant is None else [plain.user, plain.assistant]
-        fields = {
+        fields: dict[str, Any] = {
             "topic": session.topic,
             "said": "\n".join(said),
             "avoids": quote_list(session.forbidden_words),
         }
-        slot = StepSlot(number, message)
         if self.plan.scene == "participation":
-            return await self._word_rounds("aftertalk", fillers, slot, {**fields, "rounds": fillers})
-        narrowed = prompt("aftertalk_alone", messages_of(fillers), self.plan.language)
-        answer = await ask(self.simulator, narrowed, {**fields, "messages": fillers})
-        if answer.value is None:
-            return _failed(slot, fillers, answer.reason)
-        return {replace(slot, filler=at): _StepText(text) for at, text in enumerate(answer.value.messages)}
+            narrowed = prompt("aftertalk", rounds_of(fillers), self.plan.language)
+            fields["rounds"] = fillers
+        else:
+            narrowed = prompt("aftertalk_alone", messages_of(fillers), self.plan.language)
+            fields["messages"] = fillers
+        return await self._word_steps(narrowed, fillers, StepSlot(number, message), fields)
 
-    async def _word_rounds(
-        self, stem: str, count: int, slot: StepSlot, fields: Mapping[str, Any]
+    async def _word_steps(
+        self, narrowed: Prompt, count: int, slot: StepSlot, fields: Mapping[str, Any]
     ) -> dict[StepSlot, _StepText]:
-        """Request conversation rounds for consecutive slots from the simulator and return their texts by slot."""
-        narrowed = prompt(stem, rounds_of(count), self.plan.language)
+        """Request the texts of consecutive slots from the simulator, and return them by slot."""
         answer = await ask(self.simulator, narrowed, fields)
         if answer.value is None:
-            return _failed(slot, count, answer.reason)
-        return {
-            replace(slot, filler=at): _StepText(each.user, each.assistant)
-            for at, each in enumerate(answer.value.rounds)
-        }
+            texts = [_StepText(reason=answer.reason)] * count
+        elif isinstance(answer.value, Messages):
+            texts = [_StepText(text) for text in answer.value.messages]
+        else:
+            texts = [_StepText(each.user, each.assistant) for each in answer.value.rounds]
+        return {replace(slot, filler=at): text for at, text in enumerate(texts)}
 
 
-def _failed(slot: StepSlot, count: int, reason: str | None) -> dict[StepSlot, _StepText]:
-    return {replace(slot, filler=at): _StepText(reason=reason) for at in range(count)}
+def _texts_of(worded: ToldRound | ToldMessage) -> tuple[str, str]:
+    """Return what the user says and what the assistant replies, which is empty in observation."""
+    return (worded.text, "") if isinstance(worded, ToldMessage) else (worded.user, worded.assistant)

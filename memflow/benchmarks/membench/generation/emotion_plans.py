@@ -68,11 +68,9 @@ def plan_emotion(request: PlanRequest) -> TrajectoryPlan:
     asked_of = _session(request, words, mood, happening)
     beside = _session(request, words, other, other_happening, told=False)
     sessions = (asked_of, beside) if rng.random() < 0.5 else (beside, asked_of)
-    at = sessions.index(asked_of)
     query = PlannedQuestion(
         question=words.asked.replace("$happening", happening),
         answer=mood.mood,
-        evidence=tuple((at, message) for message in range(len(asked_of.messages))),
         wrong=(other.mood, *(each.mood for each in absent)),
         required_words=(happening,),
     )

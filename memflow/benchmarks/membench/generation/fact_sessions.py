@@ -4,13 +4,12 @@ In participation each person or event has a session, whose conversation is about
 observation all facts are in one session in random order.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Node
+from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Node, SubjectType
 from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, PlanRequest
 from memflow.benchmarks.membench.generation.templates import (
-    SubjectType,
     fact_templates,
     fill_sentence,
     name_of,
@@ -107,41 +106,34 @@ class Fact:
         )
 
 
-EvidencePositions = tuple[tuple[int, int], ...]
-
-
 def plan_sessions(
     request: PlanRequest, facts: Sequence[Fact], wanted: Collection[Fact]
-) -> tuple[tuple[PlannedSession, ...], EvidencePositions]:
-    """Return the sessions that state the facts, and the positions (session, message) of the facts that are evidence."""
+) -> tuple[PlannedSession, ...]:
+    """Return the sessions that state the facts. The messages of the `wanted` facts are evidence."""
     groups: dict[str, list[Fact]] = {}
     for fact in facts:
         spoken = request.scene == "participation"
         groups.setdefault(fact.subject.node.entity_id if spoken else "", []).append(fact)
-    sessions, positions = [], []
-    for number, group in enumerate(request.rng.sample(list(groups.values()), len(groups))):
-        messages = _order_messages(request, group, wanted)
-        positions += [(number, at) for at, (_, message) in enumerate(messages) if message.exposes is not None]
-        sessions.append(_build_session(request, group, tuple(message for _, message in messages)))
-    return tuple(sessions), tuple(positions)
+    return tuple(
+        _build_session(request, group, tuple(_order_messages(request, group, wanted)))
+        for group in request.rng.sample(list(groups.values()), len(groups))
+    )
 
 
 def _order_messages(
     request: PlanRequest, facts: Sequence[Fact], wanted: Collection[Fact]
-) -> list[tuple[Fact, PlannedMessage]]:
-    """Return the facts as messages in random order. Each wrong value comes before its correction."""
+) -> Iterator[PlannedMessage]:
+    """Yield the facts as messages in random order. Each wrong value comes before its correction."""
     language = request.language
     shuffled = [fact for fact in facts for _ in ((0, 1) if fact.stale is not None else (0,))]
     request.rng.shuffle(shuffled)
     corrected: list[Fact] = []
-    messages = []
     for fact in shuffled:
         if fact.stale is not None and fact not in corrected:
             corrected.append(fact)
-            messages.append((fact, fact.stale_message(language)))
+            yield fact.stale_message(language)
         else:
-            messages.append((fact, fact.message(language, fact in wanted)))
-    return messages
+            yield fact.message(language, fact in wanted)
 
 
 def _build_session(

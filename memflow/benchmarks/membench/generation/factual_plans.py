@@ -13,16 +13,13 @@ from itertools import combinations, product
 from memflow.benchmarks.membench.generation.fact_sessions import (
     FACT_ATTRIBUTES,
     PERSON_FACTS,
-    EvidencePositions,
     Fact,
     Subject,
     plan_sessions,
 )
-from memflow.benchmarks.membench.generation.graphs import Graph, Node, nodes_with
+from memflow.benchmarks.membench.generation.graphs import SUBJECT_TYPES, Node, SubjectType
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, Planner, PlanRequest, TrajectoryPlan
 from memflow.benchmarks.membench.generation.templates import (
-    SUBJECT_TYPES,
-    SubjectType,
     fact_templates,
     fill,
     fill_sentence,
@@ -64,11 +61,6 @@ _OTHER_SUBJECTS = 2
 """Number of entities of each other type in a hybrid trajectory."""
 
 
-def nodes_of_type(graph: Graph, sort: SubjectType) -> tuple[Node, ...]:
-    """Return the people (without the user), events, items or places of a graph."""
-    return {"people": graph.roles, "events": graph.events, "items": graph.items, "places": graph.places}[sort]
-
-
 @dataclass(frozen=True)
 class QuestionSubjects:
     """The entity that a question is about, and the other entities of the same type."""
@@ -105,7 +97,7 @@ class QuestionSubjects:
         """Yield facts about entities of other types, for hybrid trajectories only."""
         for sort in SUBJECT_TYPES if request.scenario == "hybrid" else ():
             if sort != self.target.sort:
-                nodes = nodes_of_type(request.graph, sort)
+                nodes = request.graph.of_type(sort)
                 for node in request.rng.sample(nodes, min(_OTHER_SUBJECTS, len(nodes))):
                     name = request.rng.choice([each for each in FACT_ATTRIBUTES[sort] if each != "name"])
                     yield Fact(Subject(node, sort), name)
@@ -117,9 +109,7 @@ def select_subjects(
     """Return all entities of a type. Messages refer to an entity by name, unless a stated fact is the name."""
     telling = FACT_ATTRIBUTES[sort] if request.scene == "observation" and sort == "people" else asked
     named = "name" not in telling
-    others = tuple(
-        Subject(node, sort, named) for node in nodes_of_type(request.graph, sort) if node != target
-    )
+    others = tuple(Subject(node, sort, named) for node in request.graph.of_type(sort) if node != target)
     return QuestionSubjects(Subject(target, sort, named), others)
 
 
@@ -134,13 +124,13 @@ def find_conditions(
     request: PlanRequest, sort: SubjectType, asked: Sequence[str]
 ) -> list[tuple[Node, str, str]]:
     """Return (entity, identifying attribute, asked attribute) triples. The identifying value is unique in the graph."""
-    nodes = nodes_of_type(request.graph, sort)
+    nodes = request.graph.of_type(sort)
     return [
         (node, by, name)
         for node, by, name in product(nodes, _IDENTIFYING_ATTRIBUTES[sort], asked)
         if by != name
         and frozenset((by, name)) not in _LEAKING_PAIRS
-        and len(nodes_with(nodes, **{by: node[by]})) == 1
+        and sum(other[by] == node[by] for other in nodes) == 1
     ]
 
 
@@ -148,11 +138,9 @@ def plan_simple(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan for a question about one attribute of an entity."""
     sort = subject_type_of(request)
     name = request.rng.choice(ASKABLE_ATTRIBUTES[sort])
-    subjects = select_subjects(request, sort, request.rng.choice(nodes_of_type(request.graph, sort)), (name,))
-    sessions, evidence = plan_sessions(
-        request, subjects.facts(request, (name,)), (Fact(subjects.target, name),)
-    )
-    return request.plan(sessions, _query(request, subjects, name, evidence))
+    subjects = select_subjects(request, sort, request.rng.choice(request.graph.of_type(sort)), (name,))
+    sessions = plan_sessions(request, subjects.facts(request, (name,)), (Fact(subjects.target, name),))
+    return request.plan(sessions, _query(request, subjects, name))
 
 
 def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPlan:
@@ -161,8 +149,8 @@ def plan_conditional(request: PlanRequest, aside: bool = False) -> TrajectoryPla
     target, by, name = request.rng.choice(find_conditions(request, sort, ASKABLE_ATTRIBUTES[sort]))
     subjects = select_subjects(request, sort, target, (by, name))
     wanted = (Fact(subjects.target, by), Fact(subjects.target, name))
-    sessions, evidence = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
-    return request.plan(sessions, _query(request, subjects, name, evidence, by, aside))
+    sessions = plan_sessions(request, subjects.facts(request, (by, name)), wanted)
+    return request.plan(sessions, _query(request, subjects, name, by, aside))
 
 
 def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
@@ -173,7 +161,7 @@ def plan_noisy(request: PlanRequest) -> TrajectoryPlan:
 def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
     """Return a plan of a wrong statement, its correction, and a question with the wrong value among the options."""
     sort = subject_type_of(request)
-    nodes = nodes_of_type(request.graph, sort)
+    nodes = request.graph.of_type(sort)
     name = request.rng.choice(_UPDATABLE_ATTRIBUTES[sort])
     subjects = select_subjects(request, sort, request.rng.choice(nodes), (name,))
 
@@ -189,15 +177,14 @@ def plan_knowledge_update(request: PlanRequest) -> TrajectoryPlan:
         else:
             spoken = request.scene == "participation"
             facts.append(stale(fact) if spoken else fact)
-    sessions, evidence = plan_sessions(request, facts, (asked,))
-    return request.plan(sessions, _query(request, subjects, name, evidence, wrong=wrong))
+    sessions = plan_sessions(request, facts, (asked,))
+    return request.plan(sessions, _query(request, subjects, name, wrong=wrong))
 
 
 def _query(
     request: PlanRequest,
     subjects: QuestionSubjects,
     name: str,
-    evidence: EvidencePositions,
     by: str | None = None,
     aside: bool = False,
     wrong: Sequence[str] = (),
@@ -211,7 +198,6 @@ def _query(
     return PlannedQuestion(
         question=fill_sentence(about.attributes[name].asked, who=called),
         answer=subjects.target.node[name],
-        evidence=evidence,
         wrong=tuple(wrong) or wrong_values(request, subjects.target.node, name),
         dated=name == "time",
         aside=aside,

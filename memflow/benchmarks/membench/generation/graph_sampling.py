@@ -4,7 +4,7 @@ Graph n depends only on the seed, n, the numbers of people and events, and the v
 """
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from string import Template
@@ -15,8 +15,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.generation import personal_data, values
 from memflow.benchmarks.membench.generation.graphs import EntityKind, Graph, Node, graph_rows
-from memflow.benchmarks.membench.generation.preferences import TOPICS, Preferences
-from memflow.benchmarks.membench.generation.user_sources import load_preferences, load_vocabulary
+from memflow.benchmarks.membench.generation.preferences import TOPICS, bundled_preferences
 from memflow.benchmarks.membench.generation.vocabulary import (
     THING_COUNT,
     EventType,
@@ -24,10 +23,9 @@ from memflow.benchmarks.membench.generation.vocabulary import (
     Occupation,
     Relation,
     ThingType,
-    Vocabulary,
+    bundled_vocabulary,
 )
 from memflow.fingerprint import seeded
-from memflow.records import Record
 
 T = TypeVar("T")
 
@@ -42,30 +40,21 @@ RELATIVE_TIME_SHARE = 0.5
 """Probability that an event's time is relative to the message."""
 DAYS_AHEAD = (10, 16)
 """Minimum and maximum number of days from the start to an event with an absolute time."""
+_SELF = Relation(name="self", ages=(0, 0), surname=True)
 _MONTHS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
-def sample_graph(
-    seed: int, number: int, parameters: Parameters, vocabulary: Vocabulary, preferences: Preferences
-) -> Graph:
+def sample_graph(seed: int, number: int, parameters: Parameters) -> Graph:
     """Return a random graph of user `number` with `parameters.roles` people and `parameters.events` events.
 
     Half of the people are relatives and half are colleagues. Half of the events are work events.
     """
-    return _GraphSampler(
-        random.Random(seeded(seed, "life", number)), parameters, vocabulary, preferences
-    ).graph(f"u{number:04}")
+    return _GraphSampler(random.Random(seeded(seed, "life", number)), parameters).graph(f"u{number:04}")
 
 
-def sample_twin(
-    rng: random.Random,
-    parameters: Parameters,
-    vocabulary: Vocabulary,
-    preferences: Preferences,
-    node: Node,
-) -> Node:
+def sample_twin(rng: random.Random, parameters: Parameters, node: Node) -> Node:
     """Return an entity that another random life may have in place of `node`."""
-    return _GraphSampler(rng, parameters, vocabulary, preferences).twin(node)
+    return _GraphSampler(rng, parameters).twin(node)
 
 
 class _Deck(Generic[T]):
@@ -92,15 +81,9 @@ class _Job:
 class _GraphSampler:
     """The builder of a graph, which records the values that the graph already uses."""
 
-    def __init__(
-        self,
-        rng: random.Random,
-        parameters: Parameters,
-        vocabulary: Vocabulary,
-        preferences: Preferences,
-    ) -> None:
+    def __init__(self, rng: random.Random, parameters: Parameters) -> None:
         self.rng, self.parameters = rng, parameters
-        self.words, self.preferences = vocabulary, preferences
+        self.words = vocabulary = bundled_vocabulary(parameters.language)
         self.given = {gender: _Deck(rng, words) for gender, words in vocabulary.given.items()}
         self.family, self.tags = _Deck(rng, vocabulary.family), _Deck(rng, vocabulary.tags)
         self.names = {"item": _Deck(rng, vocabulary.item_names), "place": _Deck(rng, vocabulary.place_names)}
@@ -117,28 +100,22 @@ class _GraphSampler:
         seniors = _Deck(rng, work.occupation.seniors)
         home = rng.choice(words.cities).name
         surname = self.family.take()
-        gender = self._gender()
         years = rng.randint(*AGES)
-        user = self._person("self", "self", "self", gender, surname, years, home, work, seats.take())
-        user = replace(user, attributes={**user.attributes, **self._documents(user), **self._likes()})
-        user = replace(user, synthetic=(*user.synthetic, *personal_data.DOCUMENT_ATTRIBUTES))
+        user = self._person("self", "self", _SELF, surname, years, home, work, seats.take())
+        preferences = bundled_preferences(words.language)
+        likes: dict[str, str] = {topic: rng.choice(list(preferences[topic])) for topic in TOPICS}
+        user = replace(user, attributes={**user.attributes, **likes})
         nodes = [user]
         for number, relation in enumerate(rng.sample(words.relatives, roles - roles // 2)):
             own = self._work()
             seat = rng.choice(own.occupation.positions + own.occupation.seniors)
-            nodes.append(
-                self._sample_person(
-                    f"relative{number}", "relative", relation, surname, years, home, own, seat
-                )
-            )
+            name = f"relative{number}"
+            nodes.append(self._person(name, "relative", relation, surname, years, home, own, seat))
         for number, relation in enumerate(rng.sample(words.colleagues, roles // 2)):
             seat = (seniors if relation.senior else seats).take()
             away = rng.choice(words.cities).name
-            nodes.append(
-                self._sample_person(
-                    f"colleague{number}", "colleague", relation, surname, years, away, work, seat
-                )
-            )
+            name = f"colleague{number}"
+            nodes.append(self._person(name, "colleague", relation, surname, years, away, work, seat))
         for number, happening in enumerate(rng.sample(words.work_events, events - events // 2)):
             nodes.append(self._event(f"work_event{number}", "work_event", happening, user))
         for number, happening in enumerate(rng.sample(words.rest_events, events // 2)):
@@ -155,29 +132,18 @@ class _GraphSampler:
         if node.kind in ("item", "place"):
             things = words.items if node.kind == "item" else words.places
             return self._thing(node.entity_id, node.kind, rng.choice(things))
-        user = self._sample_user()
+        own, years, home = self._work(), rng.randint(*AGES), rng.choice(words.cities).name
         if node.kind in ("work_event", "rest_event"):
+            seat = own.occupation.positions[0]
+            user = self._person("self", "self", _SELF, self.family.take(), years, home, own, seat)
             events = {event.type: event for event in words.work_events + words.rest_events}
             return self._event(node.entity_id, node.kind, events[node["event_type"]], user)
-        own = self._work()
         senior = any(node["position"] in occupation.seniors for occupation in words.occupations)
         [relation] = [each for each in words.relatives + words.colleagues if each.name == node.relationship]
         [gender] = [gender for gender, name in words.genders.items() if name == node["gender"]]
-        seat = rng.choice(own.occupation.seniors if senior else own.occupation.positions)
-        years, home = rng.randint(*AGES), rng.choice(words.cities).name
         relation = relation.model_copy(update={"gender": gender})
-        return self._sample_person(
-            node.entity_id, node.kind, relation, self.family.take(), years, home, own, seat
-        )
-
-    def _sample_user(self) -> Node:
-        rng, work, gender = self.rng, self._work(), self._gender()
-        home, seat, years = (
-            rng.choice(self.words.cities).name,
-            work.occupation.positions[0],
-            rng.randint(*AGES),
-        )
-        return self._person("self", "self", "self", gender, self.family.take(), years, home, work, seat)
+        seat = rng.choice(own.occupation.seniors if senior else own.occupation.positions)
+        return self._person(node.entity_id, node.kind, relation, self.family.take(), years, home, own, seat)
 
     def _work(self) -> _Job:
         """Return an unused random occupation in a big city, with a fitting education."""
@@ -193,7 +159,7 @@ class _GraphSampler:
         company = Template(rng.choice(occupation.companies)).substitute(tag=tag)
         return _Job(city.name, education, occupation, company, words.tags[tag])
 
-    def _sample_person(
+    def _person(
         self,
         entity_id: str,
         kind: EntityKind,
@@ -204,25 +170,12 @@ class _GraphSampler:
         work: _Job,
         seat: str,
     ) -> Node:
-        """Return a random person aged `years` (the user's age) plus a difference that fits the relationship."""
-        gender = relation.gender or self._gender()
-        family = surname if relation.surname else self.family.take()
-        older = self.rng.randint(*relation.ages)
-        return self._person(entity_id, kind, relation.name, gender, family, years + older, home, work, seat)
-
-    def _person(
-        self,
-        entity_id: str,
-        kind: EntityKind,
-        relationship: str,
-        gender: Gender,
-        family: str,
-        years: int,
-        home: str,
-        work: _Job,
-        seat: str,
-    ) -> Node:
+        """Return a random person. `surname` and `years` are the user's; the age differs as fits the relationship."""
         rng, words, language = self.rng, self.words, self.words.language
+        genders: list[Gender] = [relation.gender] if relation.gender else list(words.genders)
+        gender = rng.choice(genders)
+        family = surname if relation.surname else self.family.take()
+        years += rng.randint(*relation.ages)
         given = self.given[gender].take()
         area = words.city(work.location).area
         local = Template(words.mail).substitute(given=words.given[gender][given], family=words.family[family])
@@ -243,10 +196,7 @@ class _GraphSampler:
             "email": self._new(lambda: personal_data.sample_email(rng, local, work.address)),
         }
         name = Template(words.name).substitute(given=given, family=family)
-        return Node(entity_id, kind, name, relationship, attributes, personal_data.CONTACT_ATTRIBUTES)
-
-    def _gender(self) -> Gender:
-        return self.rng.choice(list(self.words.genders))
+        return Node(entity_id, kind, name, relation.name, attributes, personal_data.CONTACT_ATTRIBUTES)
 
     def _height(self, gender: Gender) -> int:
         return min(max(round(self.rng.gauss(HEIGHTS[gender], SPREAD)), LOWEST), HIGHEST)
@@ -254,14 +204,6 @@ class _GraphSampler:
     def _birthday(self) -> tuple[int, int]:
         month = self.rng.randint(1, 12)
         return month, self.rng.randint(1, _MONTHS[month - 1])
-
-    def _documents(self, user: Node) -> dict[str, str]:
-        year = self.parameters.start.year - values.parse_age(user["age"])
-        born = (year, *values.parse_birthday(user["birthday"]))
-        return personal_data.sample_documents(self.rng, born, self.words.language)
-
-    def _likes(self) -> dict[str, str]:
-        return {topic: self.preferences.draw(topic, self.rng) for topic in TOPICS}
 
     def _event(self, entity_id: str, kind: EntityKind, happening: EventType, user: Node) -> Node:
         rng, language = self.rng, self.words.language
@@ -308,14 +250,14 @@ class _GraphSampler:
         return value
 
 
-def sample_states(domain: Domain, records: Sequence[Record]) -> States:
-    """Return the profiles and entities of `graphs` users, up to the domain's limit. Raises BadInput and BadSettings."""
+def sample_states(domain: Domain) -> States:
+    """Return the profiles and entities of `graphs` users, up to the domain's limit. Raises BadSettings."""
     parameters = parameters_of(domain)
-    words, likes = load_vocabulary(domain, records), load_preferences(domain, records)
+    words = bundled_vocabulary(parameters.language)
     wanted = parameters.graphs or 0
     found = States([])
     for number in range(min(wanted, domain.limit or wanted)):
-        life = sample_graph(domain.seed, number, parameters, words, likes)
+        life = sample_graph(domain.seed, number, parameters)
         profile, entities = graph_rows(life, domain.name, words, parameters.start.date())
         found.profiles.append(profile)
         found.entities.extend(entities)

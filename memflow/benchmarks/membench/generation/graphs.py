@@ -4,18 +4,24 @@
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal, get_args
+from typing import Literal
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
-from memflow.benchmarks.membench.wording import rerun_advice
-from memflow.errors import BadInput
 from memflow.records import Entity, Profile
 
 EntityKind = Literal["self", "relative", "colleague", "work_event", "rest_event", "item", "place"]
+SubjectType = Literal["people", "events", "items", "places"]
+KINDS_OF_TYPE: Mapping[SubjectType, tuple[EntityKind, ...]] = {
+    "people": ("relative", "colleague"),
+    "events": ("work_event", "rest_event"),
+    "items": ("item",),
+    "places": ("place",),
+}
+SUBJECT_TYPES = tuple(KINDS_OF_TYPE)
 
 PERSON_ATTRIBUTES = (
     "gender",
@@ -73,53 +79,11 @@ class Graph:
     @property
     def user(self) -> Node:
         """The node of the user."""
-        return self._of("self")[0]
+        return next(node for node in self.nodes if node.kind == "self")
 
-    @property
-    def roles(self) -> tuple[Node, ...]:
-        """The nodes of all people except the user: relatives, then colleagues."""
-        return self.relatives + self.colleagues
-
-    @property
-    def relatives(self) -> tuple[Node, ...]:
-        """The nodes of the user's relatives."""
-        return self._of("relative")
-
-    @property
-    def colleagues(self) -> tuple[Node, ...]:
-        """The nodes of the user's colleagues."""
-        return self._of("colleague")
-
-    @property
-    def events(self) -> tuple[Node, ...]:
-        """The nodes of all events: work events, then other events."""
-        return self._of("work_event") + self._of("rest_event")
-
-    @property
-    def items(self) -> tuple[Node, ...]:
-        """The nodes of the user's items, such as a watch."""
-        return self._of("item")
-
-    @property
-    def places(self) -> tuple[Node, ...]:
-        """The nodes of the places that the user knows, such as a gym or a restaurant."""
-        return self._of("place")
-
-    def node(self, entity_id: str) -> Node:
-        """Return the node with this id. Raises KeyError if there is none."""
-        return {node.entity_id: node for node in self.nodes}[entity_id]
-
-    def _of(self, kind: EntityKind) -> tuple[Node, ...]:
-        return tuple(node for node in self.nodes if node.kind == kind)
-
-
-def nodes_with(nodes: Sequence[Node], **values: str) -> list[Node]:
-    """Return the nodes that have all the given attribute values."""
-    return [
-        node
-        for node in nodes
-        if values.items() <= {**node.attributes, "name": node.name, "relationship": node.relationship}.items()
-    ]
+    def of_type(self, sort: SubjectType) -> tuple[Node, ...]:
+        """Return the people (without the user), events, items or places."""
+        return tuple(node for kind in KINDS_OF_TYPE[sort] for node in self.nodes if node.kind == kind)
 
 
 def graph_rows(
@@ -160,23 +124,10 @@ def load_graphs(states: States) -> list[Graph]:
     for row in states.entities:
         if row.reason is None and row.user_id in graphs:
             graphs[row.user_id].append(row)
-    return [_graph(user_id, entities) for user_id, entities in graphs.items()]
-
-
-def _graph(user_id: str, entities: Sequence[Entity]) -> Graph:
-    if sum(row.kind == "self" for row in entities) != 1:
-        raise BadInput(
-            f"the graph of user {user_id} does not have exactly one entity of kind `self`. {rerun_advice()}"
-        )
-    return Graph(user_id, tuple(map(_node, entities)))
+    return [Graph(user_id, tuple(map(_node, entities))) for user_id, entities in graphs.items()]
 
 
 def _node(row: Entity) -> Node:
-    if row.kind not in get_args(EntityKind):
-        raise BadInput(
-            f"entity {row.user_id}/{row.entity_id} has the unknown kind {row.kind!r}. The kinds are "
-            f"{', '.join(get_args(EntityKind))}. {rerun_advice()}"
-        )
     return Node(
         row.entity_id,
         row.kind,  # type: ignore[arg-type]

@@ -1,15 +1,21 @@
-"""Assignment of an order and of times to the steps of a planned trajectory, before the texts are generated."""
+"""The order and the times of the steps of a planned trajectory.
+
+Sessions are some hours to a day apart, and rounds of a session one minute (paper, section 3.1). Observed messages are
+hours apart. No session starts at night. In contrast, times in the published data sometimes decrease.
+"""
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from memflow.benchmarks.membench.generation.plans import PlannedSession, TrajectoryPlan
-from memflow.benchmarks.membench.generation.timeline import sample_times
-from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory
-from memflow.benchmarks.membench.wording import format_time
 from memflow.fingerprint import seeded
+
+WAKES, SLEEPS = 7, 22
+"""Hours between which a session starts or an observed message is sent."""
+_HOURS = 10.0, 5.0
+"""Mean and standard deviation of hours between sessions, as in MemSim; clipped to 1 to 23, longer over night."""
 
 
 @dataclass(frozen=True)
@@ -21,62 +27,30 @@ class StepSlot:
     filler: int | None = None
 
 
-@dataclass(frozen=True)
-class TrajectoryLayout:
-    """A trajectory without texts, and the slot of each step."""
-
-    trajectory: Trajectory
-    slots: tuple[StepSlot, ...]
-
-    @property
-    def last(self) -> str:
-        """The id of the last user message of the trajectory."""
-        return self.trajectory.message_id(len(self.slots) - 1)
-
-    def with_question(self, question: ChoiceQuestion) -> Trajectory:
-        """Return the trajectory with this question."""
-        return replace(self.trajectory, questions=(question,))
-
-    def evidence(self, plan: TrajectoryPlan) -> tuple[str, ...]:
-        """Return the ids of the evidence messages in order of time."""
-        told = {
-            (slot.session, slot.message): step for step, slot in enumerate(self.slots) if slot.filler is None
-        }
-        steps = sorted(told[pair] for pair in plan.query.evidence)
-        return tuple(self.trajectory.evidence_id(step) for step in steps)
-
-
-def lay_out(plan: TrajectoryPlan, dataset: str, start: datetime, seed: int) -> TrajectoryLayout:
-    """Return a plan as a trajectory without texts. `dataset` is the data set of its probes."""
+def lay_out(plan: TrajectoryPlan, start: datetime, seed: int) -> list[tuple[StepSlot, datetime]]:
+    """Return the slot and the time of each step in order. The first time is `start`."""
     rng = random.Random(seeded(seed, plan.trajectory_id, "layout"))
-    sessions = [list(_slots(number, session, rng)) for number, session in enumerate(plan.sessions)]
     clock = random.Random(seeded(seed, plan.trajectory_id, "clock"))
-    within_minutes = [number for number, session in enumerate(plan.sessions) if session.within_minutes]
-    moments = sample_times([len(slots) for slots in sessions], plan.scene, start, clock, within_minutes)
-    spoken = "" if plan.scene == "participation" else None
-    steps = tuple(
-        Step(
-            user="",
-            assistant=spoken,
-            session=slot.session,
-            sent_at=format_time(moment, plan.language),
-            exposes=None
-            if slot.filler is not None
-            else plan.sessions[slot.session].messages[slot.message or 0].exposes,
-        )
-        for slots, times in zip(sessions, moments, strict=True)
-        for slot, moment in zip(slots, times, strict=True)
-    )
-    trajectory = Trajectory(
-        trajectory_id=plan.trajectory_id,
-        dataset=dataset,
-        scene=plan.scene,
-        kind=plan.kind,
-        scenario=plan.scenario,
-        language=plan.language,
-        steps=steps,
-    )
-    return TrajectoryLayout(trajectory, tuple(slot for slots in sessions for slot in slots))
+    found: list[tuple[StepSlot, datetime]] = []
+    moment = start
+    for number, session in enumerate(plan.sessions):
+        within_minutes = plan.scene == "participation" or session.within_minutes
+        for step, slot in enumerate(_slots(number, session, rng)):
+            if found and within_minutes and step > 0:
+                moment += timedelta(minutes=1)
+            elif found:
+                moment = sample_later_time(moment, clock)
+            found.append((slot, moment))
+    return found
+
+
+def sample_later_time(moment: datetime, rng: random.Random) -> datetime:
+    """Return a random time some hours after `moment`, during the day."""
+    hours = min(max(rng.gauss(*_HOURS), 1.0), 23.0)
+    then = moment + timedelta(minutes=round(60 * hours))
+    if then.hour >= SLEEPS:
+        then += timedelta(days=1)
+    return then.replace(hour=WAKES) if not WAKES <= then.hour < SLEEPS else then
 
 
 def _slots(number: int, session: PlannedSession, rng: random.Random) -> Iterator[StepSlot]:
@@ -90,12 +64,7 @@ def _slots(number: int, session: PlannedSession, rng: random.Random) -> Iterator
             yield from (StepSlot(number, message, filler) for filler in range(fillers))
         return
     length = session.rounds + len(session.messages)
+    messages, rounds = iter(range(len(session.messages))), iter(range(session.rounds))
     told = set(rng.sample(range(length), len(session.messages)))
-    message, filler = 0, 0
     for place in range(length):
-        if place in told:
-            yield StepSlot(number, message)
-            message += 1
-        else:
-            yield StepSlot(number, None, filler)
-            filler += 1
+        yield StepSlot(number, next(messages)) if place in told else StepSlot(number, None, next(rounds))

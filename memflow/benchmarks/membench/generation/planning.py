@@ -1,7 +1,7 @@
 """Sampling of a domain's trajectory plans: for each user, a given number of plans per question kind and scenario."""
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
@@ -14,10 +14,8 @@ from memflow.benchmarks.membench.generation import (
 )
 from memflow.benchmarks.membench.generation.graphs import load_graphs
 from memflow.benchmarks.membench.generation.plans import Planner, PlanRequest, TrajectoryPlan
-from memflow.benchmarks.membench.generation.user_sources import load_preferences, load_vocabulary
 from memflow.benchmarks.membench.kinds import KINDS, QuestionKind
 from memflow.fingerprint import seeded
-from memflow.records import Record
 
 PLANNERS: Mapping[str, Planner] = {
     **factual_plans.PLANNERS,
@@ -39,15 +37,14 @@ def planned_kinds(parameters: Parameters) -> list[tuple[QuestionKind, str]]:
     ]
 
 
-def plan_trajectories(domain: Domain, records: Sequence[Record], states: States) -> list[TrajectoryPlan]:
+def plan_trajectories(domain: Domain, states: States) -> list[TrajectoryPlan]:
     """Return all plans of a domain, by user, then by kind. Raises BadInput and BadSettings."""
     parameters = parameters_of(domain)
-    words, likes = load_vocabulary(domain, records), load_preferences(domain, records)
     found = []
     for graph in load_graphs(states):
         for kind, scenario in planned_kinds(parameters):
             for number in range(parameters.each):
                 rng = random.Random(seeded(domain.seed, graph.user_id, kind.name, scenario, number))
-                request = PlanRequest(graph, kind, scenario, number, parameters, words, likes, rng)
+                request = PlanRequest(graph, kind, scenario, number, parameters, rng)
                 found.append(PLANNERS[kind.name](request))
     return found

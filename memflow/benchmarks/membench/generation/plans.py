@@ -11,9 +11,10 @@ from typing import cast
 
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation.graphs import Graph
-from memflow.benchmarks.membench.generation.preferences import Preferences, Topic
-from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary
+from memflow.benchmarks.membench.generation.preferences import Topic, bundled_preferences
+from memflow.benchmarks.membench.generation.vocabulary import Language, Vocabulary, bundled_vocabulary
 from memflow.benchmarks.membench.kinds import QuestionKind, Scene
+from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class PlannedSession:
 
 @dataclass(frozen=True)
 class PlannedQuestion:
-    """The final question. `evidence` lists (session, message) positions in the plan.
+    """The final question. Its evidence is the messages with gold (`exposes`).
 
     `wrong` lists three incorrect options. The wording must contain `required_words`. If `dated`, the options are times,
     and become the dates that they refer to in the evidence. If `aside`, small talk precedes the question (kind
@@ -59,7 +60,6 @@ class PlannedQuestion:
 
     question: str
     answer: str
-    evidence: tuple[tuple[int, int], ...]
     wrong: tuple[str, ...] = ()
     dated: bool = False
     aside: bool = False
@@ -80,6 +80,22 @@ class TrajectoryPlan:
     sessions: tuple[PlannedSession, ...]
     query: PlannedQuestion
 
+    def trajectory(
+        self, dataset: str, steps: tuple[Step, ...] = (), questions: tuple[ChoiceQuestion, ...] = ()
+    ) -> Trajectory:
+        """Return the trajectory with these steps or questions. It is quarantined if a step is."""
+        return Trajectory(
+            trajectory_id=self.trajectory_id,
+            dataset=dataset,
+            scene=self.scene,
+            kind=self.kind,
+            scenario=self.scenario,
+            language=self.language,
+            steps=steps,
+            questions=questions,
+            reason=next((step.reason for step in steps if step.reason is not None), None),
+        )
+
 
 @dataclass(frozen=True)
 class PlanRequest:
@@ -90,10 +106,6 @@ class PlanRequest:
     scenario: str
     number: int
     parameters: Parameters
-    vocabulary: Vocabulary
-    """The vocabulary of the user's graph."""
-    preferences: Preferences
-    """All preference categories."""
     rng: random.Random
 
     @property
@@ -102,13 +114,18 @@ class PlanRequest:
         return self.parameters.language
 
     @property
+    def vocabulary(self) -> Vocabulary:
+        """The vocabulary of the user's graph."""
+        return bundled_vocabulary(self.language)
+
+    @property
     def scene(self) -> Scene:
         """The scene: participation if an assistant replies, otherwise observation."""
         return self.parameters.scene
 
     def categories(self, topic: str) -> Mapping[str, Sequence[str]]:
         """Return the items of a topic by category."""
-        return self.preferences.of(cast(Topic, topic))
+        return bundled_preferences(self.language)[cast(Topic, topic)]
 
     def plan(self, sessions: tuple[PlannedSession, ...], query: PlannedQuestion) -> TrajectoryPlan:
         """Return the plan with these sessions and this question."""

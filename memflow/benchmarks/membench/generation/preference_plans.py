@@ -48,11 +48,8 @@ def plan_preference(request: PlanRequest) -> TrajectoryPlan:
         fillers=tuple(_fillers(request) for _ in messages),
         forbidden_words=(category,),
     )
-    evidence = tuple((0, at) for at in range(len(messages)))
-    return request.plan(
-        (session,),
-        _plan_question(request, evidence, sample_other_categories(request, request.scenario)),
-    )
+    others = sample_other_categories(request, request.scenario)
+    return request.plan((session,), _plan_question(request, others))
 
 
 def plan_preference_from_recommendations(request: PlanRequest) -> TrajectoryPlan:
@@ -63,8 +60,7 @@ def plan_preference_from_recommendations(request: PlanRequest) -> TrajectoryPlan
     later = [*liked[1:], *disliked]
     order = [liked[0], *request.rng.sample(later, len(later))]
     sessions = tuple(_judged(request, item, item in liked) for item in order)
-    evidence = tuple((at, len(sessions[at].messages) - 1) for at, item in enumerate(order) if item in liked)
-    return request.plan(sessions, _plan_question(request, evidence, others))
+    return request.plan(sessions, _plan_question(request, others))
 
 
 def _liked(request: PlanRequest) -> list[str]:
@@ -111,14 +107,11 @@ def _fillers(request: PlanRequest) -> int:
     return request.rng.randint(1 if request.scene == "observation" else least, most)
 
 
-def _plan_question(
-    request: PlanRequest, evidence: tuple[tuple[int, int], ...], others: list[str]
-) -> PlannedQuestion:
+def _plan_question(request: PlanRequest, others: list[str]) -> PlannedQuestion:
     words = topic_templates(request, request.scenario)
     return PlannedQuestion(
         question=words.preference,
         answer=preferred_category(request, request.scenario),
-        evidence=evidence,
         wrong=tuple(others),
         required_words=(words.plural,),
     )

@@ -6,18 +6,17 @@ Dates are computed from the times of the evidence. A question without a valid wo
 import asyncio
 import json
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 
-from memflow.benchmarks.membench.answers import ToldMessage, told_of
+from memflow.benchmarks.membench.answers import ToldMessage
 from memflow.benchmarks.membench.generation.dialogues import find_missing_words
-from memflow.benchmarks.membench.generation.layout import TrajectoryLayout
+from memflow.benchmarks.membench.generation.layout import sample_later_time
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, TrajectoryPlan
-from memflow.benchmarks.membench.generation.timeline import sample_later_time
 from memflow.benchmarks.membench.generation.values import format_moment, resolve_time
 from memflow.benchmarks.membench.generation.vocabulary import OPTIONS
-from memflow.benchmarks.membench.turns import ChoiceQuestion
+from memflow.benchmarks.membench.turns import ChoiceQuestion, is_noise
 from memflow.benchmarks.membench.wording import format_time, parse_time, prompt, quote_list, rerun_advice
 from memflow.chat.asking import Answer, ask
 from memflow.chat.requests import Chat
@@ -29,32 +28,31 @@ WORD_SPACE = {"en": " ", "zh": ""}
 
 
 async def word_question(
-    plan: TrajectoryPlan, layout: TrajectoryLayout, said: Mapping[str, Turn], seed: int, simulator: Chat
+    plan: TrajectoryPlan, turns: Sequence[Turn], seed: int, simulator: Chat
 ) -> ChoiceQuestion:
-    """Return the question of `plan` in words. `said` has the trajectory's messages by id. Raises BadInput."""
-    evidence = layout.evidence(plan)
-    missing = [message for message in (*evidence, layout.last) if message not in said]
-    if missing:
-        raise BadInput(f"message {missing[0]} of {plan.trajectory_id} is missing. {rerun_advice()}")
+    """Return the question of `plan` in words, given the messages of its trajectory in order. Raises BadInput."""
+    turns = [turn for turn in turns if not is_noise(turn.message_id)]
+    evidence = [turn for turn in turns if turn.exposes is not None]
+    if not evidence:
+        raise BadInput(f"the evidence messages of {plan.trajectory_id} are missing. {rerun_advice()}")
     rng = random.Random(seeded(seed, plan.trajectory_id, "question"))
-    asked_at = sample_later_time(_sent_at(said[layout.last]), rng)
-    query = _resolve_date(plan, [said[message] for message in evidence])
-    quarantined = next((turn.reason for turn in said.values() if turn.reason is not None), None)
-    made = _WordedQuestion(query.question)
+    asked_at = sample_later_time(_sent_at(turns[-1]), rng)
+    query = _resolve_date(plan, evidence)
+    quarantined = next((turn.reason for turn in turns if turn.reason is not None), None)
+    text = Answer(query.question, quarantined and f"what it asks for could not be told: {quarantined}")
     if quarantined is None:
-        made = await _QuestionWriter(plan, query, simulator).made()
-    reason = f"what it asks for could not be told: {quarantined}" if quarantined else made.reason
+        text = await _word(plan, query, simulator)
     place = rng.randrange(OPTIONS)
     options = rng.sample(query.wrong, len(query.wrong))
     options.insert(place, query.answer)
     return ChoiceQuestion(
-        question=made.question,
+        question=text.value or query.question,
         asked_at=format_time(asked_at, plan.language),
-        options=tuple(options) if reason is None else (),
+        options=tuple(options) if text.reason is None else (),
         gold=1 + place,
         answer=query.answer,
-        evidence=evidence,
-        reason=reason,
+        evidence=tuple(turn.message_id for turn in evidence),
+        reason=text.reason,
         previous=query.stale or query.answer,
     )
 
@@ -90,53 +88,30 @@ def _sent_at(turn: Turn) -> datetime:
     return moment
 
 
-@dataclass(frozen=True)
-class _WordedQuestion:
-    """The simulator's wording of a question."""
+async def _word(plan: TrajectoryPlan, query: PlannedQuestion, simulator: Chat) -> Answer[str]:
+    """Return the question text, with small talk before an `aside` question, requested concurrently."""
+    stems = ("murmur", "question") if query.aside else ("question",)
+    answers = await asyncio.gather(*(_ask(stem, plan, query, simulator) for stem in stems))
+    texts = [answer.value.text for answer in answers if answer.value is not None]
+    if len(texts) < len(stems):
+        return Answer(None, next(answer.reason for answer in answers if answer.value is None))
+    return Answer(WORD_SPACE[plan.language].join(texts))
 
-    question: str
-    reason: str | None = None
 
+async def _ask(
+    stem: str, plan: TrajectoryPlan, query: PlannedQuestion, simulator: Chat
+) -> Answer[ToldMessage]:
+    fields = {"question": query.question}
+    required_words: Sequence[str] = ()
+    if stem == "question":
+        required_words = query.required_words
+        fields["keeps"] = quote_list(required_words)
 
-@dataclass(frozen=True)
-class _QuestionWriter:
-    plan: TrajectoryPlan
-    query: PlannedQuestion
-    simulator: Chat
+    def fault(worded: ToldMessage) -> str | None:
+        missing = find_missing_words(query.question, worded.text, required_words)
+        return missing or _find_answer_leak(query, worded.text)
 
-    async def made(self) -> _WordedQuestion:
-        """Return the question text, with small talk if planned, requested concurrently from the simulator."""
-        worded, murmur = await asyncio.gather(self._worded(), self._murmur())
-        reason = next((text.reason for text in (worded, murmur) if text.value is None), None)
-        if reason is not None:
-            return _WordedQuestion(self.query.question, reason)
-        before = f"{murmur.value}{WORD_SPACE[self.plan.language]}" if murmur.value else ""
-        return _WordedQuestion(f"{before}{worded.value}")
-
-    async def _worded(self) -> Answer[str]:
-        query = self.query
-
-        def fault(worded: ToldMessage) -> str | None:
-            return find_missing_words(query.question, worded.text, query.required_words) or _find_answer_leak(
-                query, worded.text
-            )
-
-        fields = {"question": query.question, "keeps": quote_list(query.required_words)}
-        narrowed = prompt("question", told_of(query.question, query.required_words), self.plan.language)
-        answer = await ask(self.simulator, narrowed, fields, check=fault)
-        return Answer(answer.value.text if answer.value else None, answer.reason)
-
-    async def _murmur(self) -> Answer[str]:
-        """Return small talk before an `aside` question; empty for all other questions."""
-        if not self.query.aside:
-            return Answer("")
-
-        def fault(murmur: ToldMessage) -> str | None:
-            return _find_answer_leak(self.query, murmur.text)
-
-        fields = {"question": self.query.question}
-        answer = await ask(self.simulator, prompt("murmur", language=self.plan.language), fields, check=fault)
-        return Answer(answer.value.text if answer.value else None, answer.reason)
+    return await ask(simulator, prompt(stem, language=plan.language), fields, check=fault)
 
 
 def _find_answer_leak(query: PlannedQuestion, text: str) -> str | None:

@@ -50,10 +50,10 @@ def plan_recommendations_over_sessions(request: PlanRequest) -> TrajectoryPlan:
 
 @dataclass(frozen=True)
 class _RecommendationSession:
-    """A session with the recommended items by message number, and with the items that are not recommended."""
+    """A session with the recommended items and with the items that are not recommended."""
 
     session: PlannedSession
-    recommended: dict[str, int]
+    recommended: tuple[str, ...]
     others: tuple[str, ...]
 
 
@@ -64,11 +64,11 @@ def _session(
     items, unheard = sample_items(request, topic, preferred_category(request, topic), (least, most), heard)
     words, rng = topic_templates(request, topic), request.rng
     messages: list[PlannedMessage] = []
-    recommended: dict[str, int] = {}
+    recommended: list[str] = []
     for at, item in enumerate(items):
         spare = len(items) + len(unheard) - len(recommended) > MIN_OTHERS
         if at == 1 or (at > 1 and spare and rng.random() < request.parameters.recommended):
-            recommended[item] = at
+            recommended.append(item)
             told = {"entity": topic, "attribute": "recommended", "value": item}
             wanted, offered = fill_any(words.wanted, rng), fill_any(words.recommended, rng, item=item)
             messages.append(PlannedMessage(wanted, offered, required_words=(item,), exposes=told))
@@ -78,7 +78,7 @@ def _session(
     others = [item for item in items if item not in recommended]
     return _RecommendationSession(
         PlannedSession(words.plural, tuple(messages), fillers=fillers),
-        recommended,
+        tuple(recommended),
         (*others, *unheard[:MIN_OTHERS]),
     )
 
@@ -94,9 +94,6 @@ def _planned(
     query = PlannedQuestion(
         question=question,
         answer=comma.join(right),
-        evidence=tuple(
-            (at, message) for at, session in enumerate(sessions) for message in session.recommended.values()
-        ),
         wrong=tuple(comma.join(items) for items in sample_wrong_lists(request, right, swaps)),
         required_words=tuple(session.session.topic for session in sessions),
     )

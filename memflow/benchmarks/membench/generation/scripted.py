@@ -6,7 +6,6 @@ and other texts are chosen from short lists.
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 
 from memflow.benchmarks.membench.answers import (
@@ -22,80 +21,46 @@ from memflow.benchmarks.membench.generation.templates import (
     fill_sentence,
     with_article,
 )
-from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, Language, bundled_vocabulary
+from memflow.benchmarks.membench.generation.vocabulary import (
+    PACKAGE,
+    FrozenModel,
+    Language,
+    bundled_vocabulary,
+)
 from memflow.benchmarks.packaged import load_yaml
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
 
 
-@dataclass(frozen=True)
-class _Words:
-    language: Language
+class _Words(FrozenModel):
+    """The scripted simulator's words of a language. An opening or a note may be empty.
+
+    `bare` has beginnings of sentences that take no opening, such as questions and replies. `session` has sentences
+    without content, and `replies` fit any statement. `genders` has pronoun and possessive pronoun by gender.
+    """
+
     openings: tuple[str, ...]
     notes: tuple[str, ...]
     """Openings of messages that address nobody."""
     bare: tuple[str, ...]
-    """Beginnings of sentences that take no opening, such as questions and replies."""
     murmurs: tuple[str, ...]
     genders: dict[str, tuple[str, str]]
-    """Pronoun and possessive pronoun by gender."""
-
-
-_ENGLISH = _Words(
-    language="en",
-    openings=(
-        "By the way, ",
-        "Just so you know, ",
-        "I forgot to mention, ",
-        "Did I tell you? ",
-        *("", "", "", ""),
-    ),
-    notes=("Note to self: ", "For the record: ", "", "", ""),
-    bare=(
-        "Sorry",
-        "No,",
-        "Besides",
-        "Apart",
-        "Is there",
-        "I'm",
-        "Good choice",
-        "Oh",
-        "What",
-        "I feel",
-        "I didn't",
-        "I don't",
-    ),
-    murmurs=(
-        "It hasn't stopped raining since this morning. Anyway, there was something else I wanted to ask.",
-        "Lunch took forever again today. Anyway, I actually had another question.",
-        "The trains were packed, as always. But that's not what I wanted to ask about.",
-    ),
-    genders={"male": ("he", "his"), "female": ("she", "her")},
-)
-_CHINESE = _Words(
-    language="zh",
-    openings=("对了，", "跟你说一下，", "忘了说，", "顺便说一句，", "", "", "", ""),
-    notes=("趁还没忘：", "记一下：", "", "", ""),
-    bare=("不好意思", "除了", "不光", "我想", "我不喜欢", "好", "算了"),
-    murmurs=(
-        "雨从早上一直下到现在。对了，其实我还有别的事想问。",
-        "今天午饭又等了好久。不说这个了，我有另一个问题。",
-        "路上还是那么挤。不过我想问的不是这个。",
-    ),
-    genders={"男性": ("他", "他的"), "女性": ("她", "她的")},
-)
+    session: tuple[str, ...]
+    replies: tuple[str, ...]
 
 
 @cache
-def _small_talk(language: Language) -> dict[str, list[str]]:
-    """Return sentences without content (`session`), and replies that fit any statement, in a language."""
-    talk: dict[str, dict[str, list[str]]] = load_yaml(PACKAGE, "sample/small_talk.yaml")
-    return talk[language]
+def _words_of(language: Language) -> _Words:
+    return _Words.model_validate(load_yaml(PACKAGE, "sample/small_talk.yaml")[language])
+
+
+def _language(request: ChatRequest) -> Language:
+    return "zh" if request.prompt.endswith("_zh") else "en"
 
 
 def _words(request: ChatRequest) -> _Words:
-    return _CHINESE if request.prompt.endswith("_zh") else _ENGLISH
+    return _words_of(_language(request))
 
 
 def random_of(request: ChatRequest) -> random.Random:
@@ -109,24 +74,17 @@ def _rounds(request: ChatRequest) -> Rounds:
     rng, words = random_of(request), _words(request)
     lines = request.fields.get("context", "").split("\n")
     facts = {name: value for line in lines for name, _, value in [line.removeprefix("- ").partition(": ")]}
-    told = list(_fact_sentences(request.fields["topic"], facts, words))
+    told = list(_fact_sentences(request.fields["topic"], facts, _language(request)))
     count = int(request.fields["rounds"])
-    said = told[:count] + [
-        rng.choice(_small_talk(words.language)["session"]) for _ in range(count - len(told))
-    ]
-    return Rounds(
-        rounds=[
-            Round(user=user[:LINE], assistant=rng.choice(_small_talk(words.language)["replies"]))
-            for user in said
-        ]
-    )
+    said = told[:count] + [rng.choice(words.session) for _ in range(count - len(told))]
+    return Rounds(rounds=[Round(user=user[:LINE], assistant=rng.choice(words.replies)) for user in said])
 
 
-def _fact_sentences(topic: str, facts: dict[str, str], words: _Words) -> Iterator[str]:
+def _fact_sentences(topic: str, facts: dict[str, str], language: Language) -> Iterator[str]:
     """Yield a sentence per fact; after the first sentence, a pronoun refers to a person."""
-    labels, templates = bundled_vocabulary(words.language).labels, fact_templates(words.language)
+    labels, templates = bundled_vocabulary(language).labels, fact_templates(language)
     about = templates.people if labels["gender"] in facts else templates.events
-    pronouns = words.genders.get(facts.get(labels["gender"], ""))
+    pronouns = _words_of(language).genders.get(facts.get(labels["gender"], ""))
     who = topic
     for attribute, template in about.attributes.items():
         value = facts.get(labels[attribute])
@@ -141,16 +99,12 @@ def _fact_sentences(topic: str, facts: dict[str, str], words: _Words) -> Iterato
 
 def _messages(request: ChatRequest) -> Messages:
     rng, words = random_of(request), _words(request)
-    return Messages(
-        messages=[
-            rng.choice(_small_talk(words.language)["session"]) for _ in range(int(request.fields["messages"]))
-        ]
-    )
+    return Messages(messages=[rng.choice(words.session) for _ in range(int(request.fields["messages"]))])
 
 
 def _told_round(request: ChatRequest) -> ToldRound:
     rng, words = random_of(request), _words(request)
-    replied = request.fields.get("replied") or rng.choice(_small_talk(words.language)["replies"])
+    replied = request.fields.get("replied") or rng.choice(words.replies)
     return ToldRound(user=_open(rng.choice(words.openings), request), assistant=replied)
 
 

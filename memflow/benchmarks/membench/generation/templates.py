@@ -10,18 +10,14 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from string import Template
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
-from memflow.benchmarks.membench.generation.graphs import Node
+from memflow.benchmarks.membench.generation.graphs import Node, SubjectType
 from memflow.benchmarks.membench.generation.preferences import Topic
 from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, FrozenModel, Language, Words
 from memflow.benchmarks.packaged import load_yaml
-
-SubjectType = Literal["people", "events", "items", "places"]
-SUBJECT_TYPES: tuple[SubjectType, ...] = ("people", "events", "items", "places")
-
 
 _VOWEL_SOUND = re.compile(r"(?!uni|us[eu]|eu|one\b)[aeiou]|hour|honest|heir", re.IGNORECASE)
 """The beginning of an English word that takes `an`."""

@@ -23,7 +23,7 @@ _DAY = datetime(2024, 1, 1)
 def twins(request: PlanRequest, node: Node) -> Iterator[Node]:
     """Yield entities that another life may have in place of `node`. Raises BadInput after too many."""
     for _ in range(_TWINS):
-        yield sample_twin(request.rng, request.parameters, request.vocabulary, request.preferences, node)
+        yield sample_twin(request.rng, request.parameters, node)
     raise BadInput(
         f"the vocabulary has fewer than {OPTIONS} values for a question about {node.name}. Add words, then rerun."
     )

@@ -5,10 +5,10 @@ Every formatted value can be parsed again, so that plans compare and count value
 
 import calendar
 import re
-from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import product
-from typing import Any, Literal
+from typing import Literal
 
 from memflow.benchmarks.membench.generation.vocabulary import Language
 from memflow.benchmarks.membench.wording import rerun_advice
@@ -90,14 +90,33 @@ def format_moment(moment: datetime, language: str) -> str:
     return f"{moment:%A}, {format_absolute_time(moment, 'en').removeprefix('on ')}"
 
 
-def parse_age(text: str) -> int:
-    """Return the number of years of an age. Raises BadInput."""
-    return _number(text, r"(\d+)(?: years old|岁)")
+def _counted_zh(count: int, *, after: bool = True) -> str:
+    """Return a Chinese numeral. Before a unit two is 两, except before 十."""
+    return "两" if count == 2 and after else _ONES_ZH[count - 1]
 
 
-def parse_height(text: str) -> int:
-    """Return the number of centimeters of a height. Raises BadInput."""
-    return _number(text, r"(\d+)(?: cm|厘米)")
+_LANGUAGES: tuple[Language, ...] = ("en", "zh")
+_COUNTS = range(1, 10)
+_SCALES = {
+    format_scale(count, unit, language): count * size  # type: ignore[arg-type]
+    for language, (unit, size), count in product(_LANGUAGES, _SIZES.items(), _COUNTS)
+}
+_DURATIONS = {
+    format_duration(count, unit, language): count * days  # type: ignore[arg-type]
+    for language, (unit, days), count in product(_LANGUAGES, _DAYS.items(), _COUNTS)
+}
+_RELATIVE_TIMES = {
+    format_relative_time(days, hour, language): (days, hour)
+    for language, days, hour in product(_LANGUAGES, RELATIVE_DAYS, HOURS)
+}
+
+
+def parse_size(text: str) -> int:
+    """Return the number of years of an age, or of centimeters of a height. Raises BadInput."""
+    match = re.fullmatch(r"(\d+)(?: years old|岁| cm|厘米)", text)
+    if match is None:
+        raise _parse_error(text, "an age or height such as `28 years old` or `165 cm`")
+    return int(match[1])
 
 
 def parse_birthday(text: str) -> tuple[int, int]:
@@ -112,61 +131,28 @@ def parse_birthday(text: str) -> tuple[int, int]:
 
 def parse_scale(text: str) -> int:
     """Return the number of people that a scale states. Raises BadInput."""
-    return _parse_counted(text, _SIZES, format_scale, "a number of people such as `nine hundred people`")
+    if text not in _SCALES:
+        raise _parse_error(text, "a number of people such as `nine hundred people`")
+    return _SCALES[text]
 
 
 def parse_duration(text: str) -> int:
     """Return the number of days of a duration; a month has 30 days. Raises BadInput."""
-    return _parse_counted(text, _DAYS, format_duration, "a duration such as `eight days`")
+    if text not in _DURATIONS:
+        raise _parse_error(text, "a duration such as `eight days`")
+    return _DURATIONS[text]
 
 
 def resolve_time(time: str, sent_at: datetime) -> datetime:
     """Convert a time in a message that was sent at `sent_at` to an absolute time. Raises BadInput."""
-    languages: tuple[Language, ...] = ("en", "zh")
-    for language, days, hour in product(languages, RELATIVE_DAYS, HOURS):
-        if time == format_relative_time(days, hour, language):
-            return (sent_at + timedelta(days=days)).replace(hour=hour, minute=0, second=0, microsecond=0)
-    try:
-        year, month, day = _date_of(time)
-        moments = [datetime(year, month, day, hour) for hour in HOURS]
-    except ValueError as error:
-        raise _parse_error(time, "a time such as `on October 12, 2024 at 7:00 PM`") from error
-    for language, moment in product(languages, moments):
-        if time == format_absolute_time(moment, language):
-            return moment
+    if time in _RELATIVE_TIMES:
+        days, hour = _RELATIVE_TIMES[time]
+        return (sent_at + timedelta(days=days)).replace(hour=hour, minute=0, second=0, microsecond=0)
+    for hour, clock, clock_zh in zip(HOURS, _CLOCK, _CLOCK_ZH, strict=True):
+        for form in (f"on %B %d, %Y at {clock}", f"%Y年%m月%d日{clock_zh}"):
+            with suppress(ValueError):
+                return datetime.strptime(time, form).replace(hour=hour)
     raise _parse_error(time, "a time such as `on October 12, 2024 at 7:00 PM`")
-
-
-def _date_of(time: str) -> tuple[int, int, int]:
-    """Return year, month and day of an absolute time. Raises ValueError."""
-    if match := re.match(r"(\d{4})年(\d+)月(\d+)日", time):
-        return int(match[1]), int(match[2]), int(match[3])
-    if match := re.match(r"on (\w+) (\d+), (\d{4}) ", time):
-        return int(match[3]), 1 + _MONTHS.index(match[1]), int(match[2])
-    raise ValueError(f"{time!r} contains no date")
-
-
-def _parse_counted(
-    text: str, units: Mapping[str, int], write: Callable[[int, Any, Language], str], what: str
-) -> int:
-    """Return the number, 1 to 9 times a unit, for which `write` returns this text in one of the languages."""
-    languages: tuple[Language, ...] = ("en", "zh")
-    for language, (unit, size), count in product(languages, units.items(), range(1, 10)):
-        if text == write(count, unit, language):
-            return count * size
-    raise _parse_error(text, what)
-
-
-def _counted_zh(count: int, *, after: bool = True) -> str:
-    """Return a Chinese numeral. Before a unit two is 两, except before 十."""
-    return "两" if count == 2 and after else _ONES_ZH[count - 1]
-
-
-def _number(text: str, pattern: str) -> int:
-    match = re.fullmatch(pattern, text)
-    if match is None:
-        raise _parse_error(text, "an age or height such as `28 years old` or `165 cm`")
-    return int(match[1])
 
 
 def _parse_error(text: str, what: str) -> BadInput:

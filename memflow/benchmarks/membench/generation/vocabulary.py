@@ -6,7 +6,7 @@ Names of events, items and places, and reviews, fit every type, so they do not r
 from functools import cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
 
 from memflow.benchmarks.packaged import load_yaml
 
@@ -128,63 +128,6 @@ class Vocabulary(FrozenModel):
     rest_events: tuple[EventType, ...]
     items: tuple[ThingType, ...]
     places: tuple[ThingType, ...]
-
-    @model_validator(mode="after")
-    def _suffices(self) -> "Vocabulary":
-        """Validate that the lists have enough distinct words for the largest graph."""
-        people = 1 + MAX_PEOPLE
-        for what, wanted in (
-            ("family", people),
-            ("tags", people + MAX_EVENTS),
-            ("hobbies", people),
-            ("characters", people),
-            ("occupations", people - MAX_PEOPLE // 2),
-            ("relatives", MAX_PEOPLE - MAX_PEOPLE // 2),
-            ("colleagues", MAX_PEOPLE // 2),
-            ("work_events", MAX_EVENTS - MAX_EVENTS // 2),
-            ("rest_events", MAX_EVENTS // 2),
-            *((name, THING_COUNT + OPTIONS) for name in ("items", "places", "item_names", "place_names")),
-            ("reviews", 2 * THING_COUNT + OPTIONS),
-        ):
-            if len(getattr(self, what)) < wanted:
-                raise ValueError(
-                    f"{what}: the list has {len(getattr(self, what))} items instead of at least {wanted}; add some"
-                )
-        seniors = sum(colleague.senior for colleague in self.colleagues)
-        for each in self.occupations:
-            if len(each.seniors) < seniors or len(each.positions) <= len(self.colleagues) - seniors:
-                raise ValueError(
-                    f"occupations: {each.name} has too few positions for the colleagues of a user; add some"
-                )
-        for event in self.work_events + self.rest_events:
-            for least, most in (event.scale_counts, event.duration_counts):
-                if most - least + 1 < OPTIONS:
-                    raise ValueError(
-                        f"events: {event.type} has less than {OPTIONS} scales or durations; add some"
-                    )
-        if not any(city.big for city in self.cities):
-            raise ValueError("cities: no city is marked as `big`; mark at least one")
-        return self
-
-    @model_validator(mode="after")
-    def _tells_apart(self) -> "Vocabulary":
-        """Validate that all entities that questions can refer to have distinct names."""
-        events = self.work_events + self.rest_events
-        for what, names in (
-            ("cities", [city.name for city in self.cities]),
-            ("occupations", [occupation.name for occupation in self.occupations]),
-            ("positions", [name for each in self.occupations for name in each.positions + each.seniors]),
-            ("relations", [each.name for each in self.relatives + self.colleagues]),
-            ("types of events", [event.type for event in events]),
-            ("contents of events", [each.content for each in events]),
-            ("types of items", [item.type for item in self.items]),
-            ("types of places", [place.type for place in self.places]),
-            ("names of items and places", [*self.item_names, *self.place_names]),
-            ("reviews", list(self.reviews)),
-        ):
-            if twice := next((each for each in names if names.count(each) > 1), None):
-                raise ValueError(f"{what}: {twice} occurs twice; remove one of the two entries")
-        return self
 
     def city(self, name: str) -> City:
         """Return the city with this name. Raises KeyError for an unknown name."""

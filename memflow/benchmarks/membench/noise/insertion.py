@@ -4,8 +4,8 @@ The noise of a trajectory depends only on the domain's seed, the trajectory's id
 """
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from memflow.benchmarks.domains import Domain
@@ -13,20 +13,22 @@ from memflow.benchmarks.episodes import arrivals
 from memflow.benchmarks.membench.config import Parameters, parameters_of
 from memflow.benchmarks.membench.noise.conflicts import find_conflict, forbidden_phrases, normalize
 from memflow.benchmarks.membench.noise.synthetic import NoiseUnit, synthetic_units
-from memflow.benchmarks.membench.published.noise import published_units
 from memflow.benchmarks.membench.turns import NOISE, Step, session_of
 from memflow.errors import BadInput
 from memflow.fingerprint import seeded
-from memflow.records import Entity, Probe, Record, Turn
+from memflow.records import Entity, Probe, Turn
 from memflow.tokens import estimate
 
 
-@dataclass(frozen=True)
-class NoiseDraw:
-    """The noise units drawn for a trajectory, how often each was drawn before, and the number of skipped units."""
-
-    units: tuple[tuple[NoiseUnit, int], ...]
-    passed_over: int
+def lengthen(
+    domain: Domain, turns: Sequence[Turn], probes: Sequence[Probe] = (), entities: Sequence[Entity] = ()
+) -> list[Turn]:
+    """Return the turns, with noise if the domain sets `noise_tokens`. Raises BadInput if all noise conflicts."""
+    parameters = parameters_of(domain)
+    if not parameters.noise_tokens:
+        return list(turns)
+    pool = synthetic_units(parameters.scene, parameters.language, parameters.noise_tokens)
+    return insert_noise(domain, turns, pool, forbidden_phrases(turns, probes, entities))
 
 
 def insert_noise(
@@ -42,21 +44,30 @@ def insert_noise(
     units are a uniformly drawn subset. Noise has no time and no place. `forbidden` maps each trajectory to the phrases
     that noise must not contain.
 
-    Raises BadInput if the pool is invalid or if every unit contains a forbidden phrase.
+    Raises BadInput if the units without a forbidden phrase are too few.
     """
     parameters = parameters_of(domain)
-    units = NoisePool(pool)
+    # A line break between texts: no phrase runs from one into the next.
+    texts = {unit.unit_id: "\n".join(map(normalize, unit.texts)) for unit in pool}
     said: dict[str, list[Turn]] = {}
     for turn in turns:
         said.setdefault(turn.episode_id, []).append(turn)
     found: list[Turn] = []
     for name, messages in said.items():
         chance = random.Random(seeded(domain.seed, NOISE, name))
-        real = _units(parameters, messages)
         played = [turn for turn in messages if turn.reason is None]
         missing = parameters.noise_tokens - sum(estimate(turn.text) for turn in played) if played else 0
-        drawn = units.draw(name, missing, (forbidden or {}).get(name, ()), chance)
-        found.extend(_merge_events(messages[0], real, drawn, chance))
+        units = []
+        for unit in chance.sample(pool, len(pool)) if missing > 0 else ():
+            if missing > 0 and find_conflict(texts[unit.unit_id], (forbidden or {}).get(name, ())) is None:
+                units.append(unit)
+                missing -= unit.tokens
+        if missing > 0:
+            raise BadInput(
+                f"{name}: too many of the {len(pool)} noise units contain a fact or an answer of the trajectory. "
+                "Set noise_tokens to 0."
+            )
+        found.extend(_merge_events(messages[0], _units(parameters, messages), units, chance))
     return found
 
 
@@ -69,12 +80,12 @@ def _units(parameters: Parameters, turns: Sequence[Turn]) -> list[list[list[Turn
 
 
 def _merge_events(
-    first: Turn, real: Sequence[list[list[Turn]]], drawn: NoiseDraw, chance: random.Random
+    first: Turn, real: Sequence[list[list[Turn]]], noise: Sequence[NoiseUnit], chance: random.Random
 ) -> Iterator[Turn]:
     """Yield the messages of a trajectory together with its noise units, with events numbered from 0."""
-    slots = len(real) + len(drawn.units)
+    slots = len(real) + len(noise)
     places = set(chance.sample(range(slots), len(real)))
-    of_real, of_noise = iter(real), iter(drawn.units)
+    of_real, of_noise = iter(real), iter(noise)
     event = 0
     for slot in range(slots):
         if slot in places:
@@ -82,17 +93,14 @@ def _merge_events(
                 yield from (replace(turn, event=event) for turn in step)
                 event += 1
         else:
-            unit, again = next(of_noise)
+            unit = next(of_noise)
             for number, said in enumerate(unit.steps):
-                yield from _messages(first, unit, again, number, said, event)
+                yield from _messages(first, f"{unit.unit_id}.{number}", said, event)
                 event += 1
 
 
-def _messages(
-    first: Turn, unit: NoiseUnit, again: int, number: int, step: Step, event: int
-) -> Iterator[Turn]:
-    """Yield the rows of a noise step, based on the trajectory's first row. The id of a repeated unit has a suffix."""
-    name = f"{unit.unit_id}~{again + 1}" if again else unit.unit_id
+def _messages(first: Turn, name: str, step: Step, event: int) -> Iterator[Turn]:
+    """Yield the rows of a noise step, based on the trajectory's first row."""
     texts = [("user", step.user)] + ([("assistant", step.assistant)] if step.assistant is not None else [])
     for position, (role, text) in enumerate(texts):
         yield Turn(
@@ -102,87 +110,8 @@ def _messages(
             checkpoint=first.checkpoint,
             event=event,
             position=position,
-            message_id=f"{first.episode_id}/{NOISE}/{name}.{number}{role[0]}",
+            message_id=f"{first.episode_id}/{NOISE}/{name}{role[0]}",
             kind="given",
             role=role,
             text=text,
         )
-
-
-class NoisePool:
-    """Noise units with their token counts and normalized texts."""
-
-    def __init__(self, pool: Sequence[NoiseUnit]) -> None:
-        """Build the pool. Raises BadInput if two units share an id or if a unit is empty."""
-        self._units: list[tuple[NoiseUnit, int, str]] = []
-        seen: set[str] = set()
-        for unit in pool:
-            texts = [text for step in unit.steps for text in (step.user, step.assistant) if text is not None]
-            tokens = sum(map(estimate, texts))
-            if unit.unit_id in seen or "/" in unit.unit_id:
-                raise BadInput(
-                    f"the id of the noise unit {unit.unit_id!r} is a duplicate or contains a slash. Rename "
-                    "the unit."
-                )
-            if not tokens:
-                raise BadInput(f"the noise unit {unit.unit_id!r} is empty. Remove it from the pool.")
-            seen.add(unit.unit_id)
-            self._units.append((unit, tokens, _normalize_all(texts)))
-
-    def draw(self, name: str, missing: int, forbidden: Collection[str], chance: random.Random) -> NoiseDraw:
-        """Return randomly drawn units with at least `missing` tokens in total, without units that conflict.
-
-        No unit is drawn twice before all other units are drawn.
-        """
-        units: list[tuple[NoiseUnit, int]] = []
-        passed_over = again = 0
-        while missing > 0:
-            before = len(units)
-            for unit, tokens, said in chance.sample(self._units, len(self._units)):
-                if missing <= 0:
-                    break
-                if find_conflict(said, forbidden) is not None:
-                    passed_over += 1
-                    continue
-                units.append((unit, again))
-                missing -= tokens
-            if len(units) == before:
-                raise BadInput(
-                    f"{name}: each of the {len(self._units)} noise units contains a fact or an answer of the "
-                    "trajectory. Use a larger pool, or set noise_tokens to 0."
-                )
-            again += 1
-        return NoiseDraw(tuple(units), passed_over)
-
-
-def _normalize_all(texts: Iterable[str]) -> str:
-    # A line break between texts: no phrase runs from one into the next.
-    return "\n".join(map(normalize, texts))
-
-
-def lengthen(
-    domain: Domain,
-    records: Sequence[Record],
-    turns: Sequence[Turn],
-    probes: Sequence[Probe] = (),
-    entities: Sequence[Entity] = (),
-) -> list[Turn]:
-    """Return the turns, with noise if the domain sets `noise_tokens`.
-
-    Published noise is used if the records contain any, otherwise synthetic noise. Raises BadInput if all noise
-    conflicts.
-    """
-    if not parameters_of(domain).noise_tokens:
-        return list(turns)
-    return insert_noise(
-        domain, turns, noise_units(domain, records), forbidden_phrases(turns, probes, entities)
-    )
-
-
-def noise_units(domain: Domain, records: Sequence[Record]) -> tuple[NoiseUnit, ...]:
-    """Return the noise units of a domain as a pool."""
-    parameters = parameters_of(domain)
-    published = published_units(records, parameters.scene)
-    if published:
-        return tuple(NoiseUnit(name, steps) for name, steps in published.items())
-    return synthetic_units(parameters.scene, parameters.language, parameters.noise_tokens)

@@ -38,6 +38,16 @@ class NoiseUnit:
     unit_id: str
     steps: tuple[Step, ...]
 
+    @property
+    def texts(self) -> list[str]:
+        """The texts of all steps."""
+        return [text for step in self.steps for text in (step.user, step.assistant) if text is not None]
+
+    @property
+    def tokens(self) -> int:
+        """The number of tokens of all texts."""
+        return sum(map(estimate, self.texts))
+
 
 class _Topic(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -76,7 +86,7 @@ def synthetic_units(scene: Scene, language: str, tokens: int) -> tuple[NoiseUnit
         if wanted <= 0:
             break
         found.append(unit)
-        wanted -= sum(estimate(step.user) + estimate(step.assistant or "") for step in unit.steps)
+        wanted -= unit.tokens
     return tuple(found)
 
 

@@ -9,7 +9,7 @@ import factories
 import pytest
 
 from memflow.benchmarks.comem.benchmark import CoMem
-from memflow.benchmarks.comem.checks.examiner import EXPECTED, examine_labels
+from memflow.benchmarks.comem.checks import EXPECTED, examine_labels
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.registry import domains, find_domain
 from memflow.checks.evaluation import check_rows

@@ -134,12 +134,9 @@ def test_four_checkpoints_need_as_many_memory_writes_as_one_checkpoint(memory: s
         assert four.booked["memory", "memory"] == built
 
 
-@pytest.mark.parametrize("together", ["pair", "tokens", "session"])
-def test_checkpoint_within_batch_adds_one_write_and_repeats_no_message(
-    together: str, lab: Callable[..., Any]
-):
+def test_checkpoint_within_batch_adds_one_write_and_repeats_no_message(lab: Callable[..., Any]):
     """Count the memory writes: a checkpoint within a batch splits the batch into two writes."""
-    over = {"arrivals": together, "arrival_tokens": 40}
+    over = {"arrivals": "tokens", "arrival_tokens": 40}
     memory = "memp_300_10"
     with (
         lab("four", memory, checkpoints=QUARTERS, **over) as four,

@@ -207,7 +207,7 @@ def test_each_damaged_part_costs_itself(tmp_path: Path) -> None:
     records = read_records(MEDIUM, {"halumem/users.jsonl": path})
     assert [record.reason is None for record in records] == [True, False, True]
     (_, loaded), (_, whole) = load_users(DOMAIN, records)
-    assert [fault.where for fault in faults(loaded)] == [
+    assert [where for where, _ in faults(loaded)] == [
         "u, session 0, dialogue 2", "u, session 0, memory_points 2", "u, session 0, questions 1", "u, session 3",
     ]  # fmt: skip
     assert sum(probe.reason is None for probe in make_probes("d", "set", loaded)) == len(

@@ -10,11 +10,7 @@ from memflow.benchmarks.longmemeval.answers import Facts
 from memflow.benchmarks.longmemeval.facts import DenseFactIndex, FactIndex
 
 VALUE = "I sold the bicycle."
-KEYS = {
-    "merge": [f"A fact. Another. {VALUE}"],
-    "separate": [VALUE, "A fact. Another."],
-    "replace": ["A fact. Another."],
-}
+KEYS = {"merge": f"A fact. Another. {VALUE}", "replace": "A fact. Another."}
 FACTS = {"facts": Facts(facts=["A fact.", "Another."])}
 
 
@@ -23,10 +19,9 @@ async def test_facts_join_the_embedded_keys_as_the_parameter_says(join: str) -> 
     memory = build(DenseFactIndex, FACTS, join=join)
     await write(memory, SESSIONS[1:])
     embedder: Any = memory.tools.embedder
-    assert [texts for texts in embedder.batches if texts] == [KEYS[join]]
-    for query in KEYS[join]:
-        recall = await memory.read(query)
-        assert [item.sources for item in recall.entries] == [("s1/t1a", "s1/t2u", "s1/t3a")]
+    assert [texts for texts in embedder.batches if texts] == [[KEYS[join]]]
+    recall = await memory.read(KEYS[join])
+    assert [item.sources for item in recall.entries] == [("s1/t1a", "s1/t2u", "s1/t3a")]
 
 
 @pytest.mark.parametrize("memory_class", [FactIndex, DenseFactIndex])

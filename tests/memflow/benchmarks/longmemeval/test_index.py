@@ -16,7 +16,6 @@ from memflow.benchmarks.longmemeval.load import read_records
 from memflow.benchmarks.longmemeval.okapi import okapi_scores, ranking
 from memflow.benchmarks.longmemeval.retrieval_verdicts import retrieval_verdicts
 from memflow.benchmarks.longmemeval.scripted import HANDLERS
-from memflow.benchmarks.longmemeval.unit_notes import NoteIndex
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.entries import EntryStore
@@ -50,7 +49,7 @@ async def test_units_are_shown_in_order_of_time_in_both_layouts() -> None:
     assert json.loads(body)[0] == {"role": "user", "content": "I own a red bicycle."}
 
 
-@pytest.mark.parametrize("memory_class", [PublishedIndex, FactIndex, DenseFactIndex, NoteIndex])
+@pytest.mark.parametrize("memory_class", [PublishedIndex, FactIndex, DenseFactIndex])
 async def test_restored_memory_recalls_the_same(memory_class: type[Memory]) -> None:
     tools = Tools(ScriptedChat(HANDLERS), HashingEmbedder(64))
     memory = await write(memory_class(tools=tools))

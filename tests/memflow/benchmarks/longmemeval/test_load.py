@@ -12,7 +12,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.instances import read_instances
 from memflow.benchmarks.longmemeval.known_errors import KNOWN_ERRORS
 from memflow.benchmarks.longmemeval.load import count_contents, read_records
-from memflow.benchmarks.longmemeval.types import PUBLISHED_COUNTS, TYPES, is_abstention
+from memflow.benchmarks.longmemeval.types import TYPES, is_abstention
 from memflow.benchmarks.origins import RemoteFile
 from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
@@ -89,7 +89,7 @@ def test_sessions_are_ordered_by_time_and_stable_within_a_minute(read: Read) -> 
 
 
 def test_sample_keeps_the_shares_of_types_and_contains_smaller_samples(read: Read) -> None:
-    content = [instance(f"{kind}{n}", kind) for kind in TYPES for n in range(PUBLISHED_COUNTS[kind] // 10)]
+    content = [instance(f"{kind}{n}", kind) for kind in TYPES for n in range(ORACLE.counts[kind] // 10)]
     records = read(content)
     ids = {
         size: [each.question_id for each in read_instances(domain().limited(size), records)]
@@ -114,7 +114,7 @@ def test_published_counts_by_type_and_abstention(data: Path) -> None:
     rows = lines(data / "questions_500.jsonl")
     kinds = [row["question_type"] for row in rows]
     abstentions = [row["question_type"] for row in rows if is_abstention(row["question_id"])]
-    assert {kind: kinds.count(kind) for kind in TYPES} == PUBLISHED_COUNTS
+    assert all(kinds.count(kind) == ORACLE.counts[kind] for kind in TYPES)
     assert {kind: abstentions.count(kind) for kind in set(abstentions)} == {
         "single-session-user": 6,
         "multi-session": 12,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from longmemeval_rows import lines
 
-from memflow.benchmarks.longmemeval.retrieval import effective_k, evaluate, evaluate_sessions, standard_ndcg
+from memflow.benchmarks.longmemeval.retrieval import effective_k, evaluate, evaluate_sessions
 
 
 def without_turn(name: str) -> str:
@@ -18,11 +18,6 @@ def without_turn(name: str) -> str:
 def test_rank_two_is_not_discounted_and_rank_three_is() -> None:
     assert evaluate(["x", "a"], ["a"], 1, 5) == (1.0, 1.0, 1.0)
     assert evaluate(["x", "y", "a"], ["a"], 1, 5).ndcg_any == pytest.approx(1 / math.log2(3))
-
-
-def test_usual_discount_lowers_rank_two() -> None:
-    assert standard_ndcg(["x", "a"], ["a"], 1, 5) == pytest.approx(1 / math.log2(3))
-    assert standard_ndcg(["a", "x"], ["a"], 1, 5) == 1.0
 
 
 def test_recall_all_is_one_without_relevant_documents() -> None:

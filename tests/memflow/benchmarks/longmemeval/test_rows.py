@@ -6,22 +6,14 @@ from typing import Any
 
 from longmemeval_rows import DAY, domain, instance, rows
 
-from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.benchmark import LongMemEval
-from memflow.benchmarks.longmemeval.checks import (
-    EXPECTED,
-    asked_before_evidence,
-    unordered_sessions,
-    without_evidence,
-    wrong_counts,
-)
-from memflow.benchmarks.longmemeval.instances import read_instances
+from memflow.benchmarks.longmemeval.checks import without_evidence
+from memflow.benchmarks.longmemeval.instances import parse_date, read_instances
 from memflow.benchmarks.longmemeval.load import read_records
 from memflow.benchmarks.registry import find_dataset
 from memflow.memories.memory import Recall
 from memflow.records import Record
 
-ORACLE = find_dataset("longmemeval_oracle")
 S = find_dataset("longmemeval_s")
 
 Read = Callable[[Any], list[Record]]
@@ -64,20 +56,9 @@ async def test_blank_messages_are_left_out_and_others_keep_their_numbers(read: R
     assert turns[0].message_id.endswith("/s002/t02u")
 
 
-async def test_question_before_its_evidence_is_reported_and_still_asked(read: Read) -> None:
-    turns, probes = await rows(domain(), read([instance(question_date=DAY.format(1)), instance("later")]))
-    found = asked_before_evidence(probes, turns)
-    assert list(found) == [0] and "q1 is asked on" in found[0]
-
-
-async def test_checks_find_wrong_order_missing_evidence_and_wrong_counts(read: Read) -> None:
-    turns, probes = await rows(
-        domain(), read([instance(), instance("lost", answer_session_ids=["elsewhere"])])
-    )
-    assert unordered_sessions(turns) == []
-    assert unordered_sessions([*turns[2:4], *turns[:2]]) == [2, 3]
+async def test_check_finds_missing_evidence(read: Read) -> None:
+    _, probes = await rows(domain(), read([instance(), instance("lost", answer_session_ids=["elsewhere"])]))
     assert without_evidence(probes) == [1]
-    assert wrong_counts(probes) == [0]
 
 
 async def test_question_is_the_query_without_its_date_and_the_prompt_has_it(read: Read) -> None:
@@ -104,21 +85,7 @@ async def test_real_histories_are_out_of_order_within_a_day_before_sorting(data:
     turns, probes = await rows(domain(), records)
     published = [each.haystack_dates for each in read_instances(domain(), records)]
     assert any(dates != sorted(dates) for dates in published)
-    assert unordered_sessions(turns) == []
+    dates = [[turn.sent_at for turn in turns if turn.episode_id == probe.episode_id] for probe in probes]
+    assert all(sent == sorted(sent, key=parse_date) for sent in dates)
     assert not without_evidence(probes)
     assert all(probe.evidence for probe in probes)
-
-
-async def test_evidence_after_the_question_in_the_real_part_is_that_of_known_questions(data: Path) -> None:
-    records = read_records(ORACLE, {"oracle": data / "oracle_knowledge_update_part.json"})
-    turns, probes = await rows(domain(), records)
-    late = {probes[at].probe_id for at in asked_before_evidence(probes, turns)}
-    assert late and late <= {"2133c1b5", "e61a7584", "7a87bd0c"}
-    assert late == {"2133c1b5", "e61a7584", "7a87bd0c"} & {probe.probe_id for probe in probes}
-
-
-def test_published_counts_are_expected_of_whole_published_files_only() -> None:
-    [expected] = [each for each in EXPECTED if each.name == "published_counts_by_type"]
-    own = Domain("mine", "longmemeval", ("my_file",), "")
-    domains = (domain(), domain().limited(5), domain(known_errors="exclude"), own)
-    assert [expected.for_domain(each) is not None for each in domains] == [True, False, False, False]

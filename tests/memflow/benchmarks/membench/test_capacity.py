@@ -17,17 +17,16 @@ from memflow.benchmarks.membench.capacity import (
     checkpoint_per_step,
     probes_at_end,
     probes_per_step,
-    tokens_of,
     width_of,
 )
 from memflow.benchmarks.membench.kinds import find_kind
-from memflow.benchmarks.membench.plots import capacity_charts
 from memflow.benchmarks.membench.probes import probe_rows
 from memflow.benchmarks.membench.turns import ChoiceQuestion, Step, Trajectory, turn_rows
 from memflow.chat.scripted import ScriptedChat
 from memflow.memories.memory import Memory, Recall, Tools, parameter
 from memflow.memories.registry import find
 from memflow.metrics.backends import MetricBackends
+from memflow.plots.charts import chart
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
@@ -108,9 +107,9 @@ async def test_capacity_knee_equals_token_limit_of_memory_with_newest_messages(t
     assert (knee.n_episodes, knee.reason) == (24, None)
     assert one(found, "accuracy", BEFORE).value > 0.95 and one(found, "accuracy", BEYOND).value < 0.35
     curve = [each for each in found if each.slice.startswith("tokens ") and each.metric == "accuracy"]
-    early = [
-        each for each in curve if each.variant == "standard" and tokens_of(each) <= tokens - width_of(2000)
-    ]
+    last = tokens - width_of(2000)
+    of_evidence = [each for each in curve if each.variant == "standard"]
+    early = [each for each in of_evidence if int(each.slice.removeprefix("tokens ")) <= last]
     assert all(each.value > 0.95 for each in early)
 
 
@@ -155,17 +154,16 @@ def test_quarantined_question_or_question_without_evidence_is_asked_once():
     assert all(turn.reason for turn in turns) and probe.reason == "it is damaged"
 
 
-async def test_capacity_chart_has_one_curve_per_memory_and_names_the_knee():
+async def test_chart_of_accuracy_over_tokens_has_a_curve_for_each_memory():
     made = [trajectory(number, steps=50) for number in range(12)]
     found = await scores("newest", lambda store: Newest(store, tokens=400), made)
     found += await scores("full", find("full").factory(Tools()), made)
-    charts = capacity_charts(found, "d")
-    assert list(charts) == ["capacity", "capacity_in_all"]
-    chart = charts["capacity"]
-    assert [curve.name for curve in chart.curves] == ["full", "newest"] and chart.beside[0].name == "chance"
-    full, newest = chart.curves
+    drawn = chart(found, "d", "accuracy")
+    assert [curve.name for curve in drawn.curves] == [
+        "full",
+        "newest",
+    ] and drawn.title == "Accuracy by tokens, d"
+    full, newest = drawn.curves
     assert {point.value for point in full.points} == {1.0}
     assert newest.points[0].value == 1.0 and newest.points[-1].value < 0.5
-    knee = one([each for each in found if each.assistant == "newest"], CAPACITY)
-    assert f"Knee: newest at {knee.value:,.0f} (" in chart.caption and "no knee: full" in chart.caption
-    assert capacity_charts(found, "another") == {}
+    assert drawn.beside

@@ -1,12 +1,10 @@
 """A guesser that learns from other users' questions and options what an answer looks like."""
 
-import math
-import re
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
+from learned_guesser import NaiveBayes
 from scipy.stats import binom
 
 from memflow.benchmarks.retraction.plans import TOLD
@@ -17,42 +15,6 @@ FOUND_TWICE = 0.85
 """The share of right guesses about a fact before any change that its other question may share: 1 if they are equal."""
 MARGIN = 0.05
 """How much more often than always "I can't answer that" the guesser may be right after changes."""
-_WORD = re.compile(r"[a-z]+|[\u4e00-\u9fff]")
-
-
-def option_features(probe: Probe, at: int) -> set[tuple[str, ...]]:
-    """Return the position of an option and its text, alone and with each word of the question."""
-    option = probe.options[at]
-    words = _WORD.findall(probe.question.lower())
-    return {("position", str(at)), (option,), *((word, option) for word in words)}
-
-
-class NaiveBayes:
-    """A classifier of options, by the features that options of other users' probes had if they were right."""
-
-    def __init__(self, probes: Sequence[Probe]) -> None:
-        self.counts: dict[bool, Counter[tuple[str, ...]]] = {True: Counter(), False: Counter()}
-        self.options = Counter[bool]()
-        for probe in probes:
-            for at in range(len(probe.options)):
-                is_gold = probe.gold == str(at + 1)
-                self.options[is_gold] += 1
-                self.counts[is_gold].update(option_features(probe, at))
-
-    def guess(self, probe: Probe) -> str:
-        """Return the number of the option that is most likely right."""
-        likelihoods = [
-            sum(self.evidence(feature) for feature in option_features(probe, at))
-            for at in range(len(probe.options))
-        ]
-        return str(likelihoods.index(max(likelihoods)) + 1)
-
-    def evidence(self, feature: tuple[str, ...]) -> float:
-        """Return the log of the ratio of a feature's frequencies among right and other options."""
-        right, other = (
-            (self.counts[is_gold][feature] + 1) / (self.options[is_gold] + 2) for is_gold in (True, False)
-        )
-        return math.log(right / other)
 
 
 def find_give_aways(probes: Sequence[Probe]) -> dict[str, str]:

@@ -65,12 +65,9 @@ def _published(
     for scene in scenes:
         end += len(scene.said)
         chance = random.Random(seeded(seed, "questions", show, scene.name))
-        by = published_questions.choose_asker(scene.said, show, chance) if config.asker == "speaker" else None
         for drawn in published_questions.draw_questions(
             published_questions.questions_by_sort(scene.asks), scene.date, config.per_scene, chance
         ):
             question_id = f"{scene.name}.{drawn.kind}.{drawn.key}"
-            asked = published_questions.build_question(
-                question_id, drawn, by, scene.date, end, context.speakers
-            )
+            asked = published_questions.build_question(question_id, drawn, scene.date, end)
             yield replace(asked, reason=asked.reason or (NO_RULE if config.keys == "rule" else None))

@@ -1,23 +1,11 @@
 """Dates of scenes: estimates of a language model, some of which belong to flashbacks or are wrong."""
 
+import calendar
 import re
 from collections.abc import Sequence
 from datetime import date
 
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
+_MONTHS = [name.lower() for name in calendar.month_name[1:]]
 _DAY = re.compile(r"(?P<month>[A-Za-z]+)\.? +(?P<day>\d{1,2})(?:st|nd|rd|th)?,? +(?P<year>\d{4})")
 
 

@@ -13,18 +13,18 @@ from pydantic import BaseModel, Field
 
 from memflow.benchmarks.comem.contexts import UNKNOWN_OPTION_TEXTS, ContextQuestion
 from memflow.benchmarks.published_file import Said
-from memflow.benchmarks.tv_scripts import CHATBOTS, Utterance
 
 HARD = 0.7
 """Share of scenes with a question over the temporal graph, where a scene has both sorts."""
 CANNOT = {"hard_q": ("fu", 0.215), "easy_q": ("unans", 0.27)}
 """Per sort: the mark of unanswerable kinds, and the share of samples below which they are kept."""
-ASKER = 3
-"""Distance, in utterances, from the assistant's character within which a speaker can be the asker."""
 
 
 class PublishedQuestion(BaseModel):
-    """A question of DialSim's pickle file, in neutral wording (`default`) and in the wording of each asker."""
+    """A question of DialSim's pickle file, in neutral wording (`default`) and in the wording of each asker.
+
+    The neutral wording is asked.
+    """
 
     questions: dict[str, str]
     options: tuple[Said, ...] = Field((), max_length=10)
@@ -99,33 +99,18 @@ def _dated(words: str, date: str) -> bool:
     return bool(year) and (f"{month} {year}" in words or f"in {year}" in words)
 
 
-def choose_asker(said: Sequence[Utterance], show: str, chance: random.Random) -> str | None:
-    """Return a random speaker near a random utterance of the assistant's character, or None without such a speaker."""
-    chatbot = CHATBOTS.get(show)
-    places = [place for place, each in enumerate(said) if each.speaker == chatbot]
-    if not places:
-        return None
-    at = chance.choice(places)
-    near = {each.speaker for each in said[max(0, at - ASKER) : at + ASKER + 1]} - {chatbot}
-    return chance.choice(sorted(near)) if near else None
+def build_question(question_id: str, asks: DrawnQuestion, date: str, end: int) -> ContextQuestion:
+    """Return the question, to be asked after `end` messages.
 
-
-def build_question(
-    question_id: str, asks: DrawnQuestion, by: str | None, date: str, end: int, speakers: Sequence[str]
-) -> ContextQuestion:
-    """Return the question in the asker's wording, if any, to be asked after `end` messages.
-
-    A "not enough information" option is added last, as in DialSim. If an option is a speaker's name, `true_of` is that
-    speaker. A question whose answer is not an option is quarantined.
+    A "not enough information" option is added last, as in DialSim. A question whose answer is not an option is
+    quarantined.
     """
-    names = {speaker.casefold(): speaker for speaker in speakers}
-    words = asks.quiz.questions.get(by or "default", "").strip() or asks.quiz.words
-    asked = ContextQuestion(question_id, words, asks.quiz.options, category=asks.kind, asked_at=date, end=end)
+    quiz = asks.quiz
+    asked = ContextQuestion(question_id, quiz.words, quiz.options, category=asks.kind, asked_at=date, end=end)
     if asked.unknown_option is None:
         asked = replace(asked, options=(*asked.options, UNKNOWN_OPTION_TEXTS["en"]))
     folded = [option.strip().casefold() for option in asked.options]
-    asked = replace(asked, true_of=tuple(names.get(option, "") for option in folded))
-    return replace(asked, **_right(asks.quiz.answer, folded))
+    return replace(asked, **_right(quiz.answer, folded))
 
 
 def _right(answer: str, options: Sequence[str]) -> Mapping[str, Any]:

@@ -34,7 +34,6 @@ from memflow.benchmarks.comem.sources.friendsqa.scenes import (
 from memflow.benchmarks.comem.sources.friendsqa.spans import (
     WRONG,
     AnswerSpan,
-    Option,
     SeasonSpeakers,
     best,
     spans_of,
@@ -155,16 +154,15 @@ class _SeasonBuilder:
         wrong = wrong_options(gold, posed.accepted, scene, posed.question.question, pool, self.people, draw)
         options = list(wrong)
         place = draw.randrange(len(options) + 1)
-        options.insert(place, Option(gold.text, gold.true_of))
+        options.insert(place, gold.text)
         since = self.first[scene.title] + gold.utterance
         return ContextQuestion(
             question_id=posed.question.id,
             question=self._worded(scene, posed.question),
-            options=(*(option.text for option in options), UNKNOWN_OPTION_TEXTS["en"]),
+            options=(*options, UNKNOWN_OPTION_TEXTS["en"]),
             answer=place + 1,
             category=posed.kind,
             known=(KnownAnswer(since + 1, place + 1, (since,)),),
-            true_of=(*(option.true_of for option in options), ""),
             dropped=posed.dropped or (TOO_FEW if len(wrong) < WRONG else None),
         )
 

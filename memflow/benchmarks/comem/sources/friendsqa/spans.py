@@ -109,14 +109,6 @@ def words(text: str) -> frozenset[str]:
     return frozenset(search_words(text))
 
 
-@dataclass(frozen=True)
-class Option:
-    """An option, and the speaker of whom the option is true, or ""."""
-
-    text: str
-    true_of: str
-
-
 def wrong_options(
     gold: AnswerSpan,
     accepted: Sequence[AnswerSpan],
@@ -125,7 +117,7 @@ def wrong_options(
     pool: Iterable[AnswerSpan],
     people: SeasonSpeakers,
     draw: random.Random,
-) -> list[Option]:
+) -> list[str]:
     """Return up to WRONG distractors. `pool` has the gold answers to questions of the same kind in other scenes."""
     if gold.person is not None:
         return _others(accepted, scene, question, people, draw)
@@ -138,7 +130,7 @@ def wrong_options(
     for each in fit:
         if len(near) < _NEAREST and not any(_says_the_same(each, other) for other in near):
             near.append(each)
-    return [Option(each.text, each.true_of) for each in draw.sample(near, min(WRONG, len(near)))]
+    return [each.text for each in draw.sample(near, min(WRONG, len(near)))]
 
 
 def said_in(scene: FriendsQAScene) -> frozenset[str]:
@@ -153,7 +145,7 @@ def _others(
     question: str,
     people: SeasonSpeakers,
     draw: random.Random,
-) -> list[Option]:
+) -> list[str]:
     """Return wrong answers: first people of the scene in random order, then the season's most frequent speakers.
 
     People whom the question names come last.
@@ -169,7 +161,7 @@ def _others(
         if name not in right and not words(name.split()[0]) & told
     ]
     others.sort(key=lambda name: bool(words(name.split()[0]) & asked))
-    return [Option(name, name) for name in others[:WRONG]]
+    return others[:WRONG]
 
 
 def _distance(gold: AnswerSpan, other: AnswerSpan) -> float:

@@ -70,7 +70,7 @@ def recorded(files: Published) -> list[Record]:
 
 @given(
     files=published(),
-    arrivals=st.sampled_from(("message", "pair", "tokens", "session")),
+    arrivals=st.sampled_from(("message", "tokens")),
     persona=st.sampled_from(("interleaved", "left_out")),
 )
 @examples(60)

@@ -152,28 +152,12 @@ def test_examiner_finds_relative_date_counted_from_the_wrong_evidence_message(la
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_examiner_finds_option_that_is_another_reading_of_a_relative_date(language):
-    probe, stating, _ = next(dated(language))
+    probe, *_ = next(dated(language))
     turns = [turn for turn in made(
         "observation", language, 40, kinds=("conditional", "noisy", "post_processing"), scenarios=("events",)
     ).turns if turn.episode_id == probe.episode_id]  # fmt: skip
     [found] = examine([moved(probe, -1, gold=False)], turns)
     assert found.outcome == "wrong" and "another reading" in found.reason
-    ambiguous = {"en": "next week Monday 9:00 AM", "zh": "下下周一上午九点"}[language]
-    said = json_value(stating)
-    reworded = [
-        replace(turn, text=turn.text.replace(said, ambiguous)) if turn is stating else turn for turn in turns
-    ]
-    [found] = examine([probe], reworded)
-    assert found.outcome == "wrong" and "two readings" in found.reason and stating.message_id in found.reason
-
-
-def json_value(turn: Turn) -> str:
-    """Return the words with the relative time in a message."""
-    match = re.search(
-        r"\w+ days from today at [\d:]+ [AP]M|(?:十?[一二两三四五六七八九]|十)天后的[一-龥]{4}", turn.text
-    )
-    assert match is not None
-    return match[0]
 
 
 def test_probe_without_known_cue_words_counts_as_not_examined_and_not_as_wrong():

@@ -33,7 +33,6 @@ def planned() -> Callable[..., TrajectoryPlan]:
             "question": "How old is my niece?",
             "answer": "28 years old",
             "wrong": ("27 years old", "30 years old", "31 years old"),
-            "evidence": ((0, 1), (1, 0)),
             "required_words": ("niece",),
             **asked,
         }

@@ -70,7 +70,7 @@ def test_count_of_a_value_is_the_number_of_its_holders_that_messages_tell_about(
 
 def test_comparative_options_have_the_value_ahead_and_another_for_both_entities():
     graph = life()
-    named = {node.name: node for node in graph.roles}
+    named = {node.name: node for node in graph.of_type("people")}
     for seed in range(40):
         plan = plan_comparative(task_of("comparative", "roles", graph, seed))
         options = [option.partition(", ") for option in (plan.query.answer, *plan.query.wrong)]
@@ -105,7 +105,12 @@ def test_derived_value_matches_attribute(name, value, answer):
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_three_wrong_values_of_every_attribute_are_drawn_as_those_of_twins(language):
     graph = life(language)
-    for node in (*graph.roles, *graph.events, *graph.items, *graph.places):
+    for node in (
+        *graph.of_type("people"),
+        *graph.of_type("events"),
+        *graph.of_type("items"),
+        *graph.of_type("places"),
+    ):
         for name in {"name", *node.attributes} - {"gender", "content", "event_type"}:
             task = task_of("simple", "roles", graph, 1, language=language)
             wrong = wrong_values(task, node, name)

@@ -7,7 +7,6 @@ import pytest
 
 from memflow.benchmarks.membench.answers import ToldMessage, ToldRound
 from memflow.benchmarks.membench.generation.dialogues import word_trajectory
-from memflow.benchmarks.membench.generation.layout import lay_out
 from memflow.benchmarks.membench.turns import turn_rows
 
 START = datetime(2024, 10, 1, 8, 0)
@@ -15,7 +14,7 @@ PLACES = ["Boston", "Denver"]
 
 
 async def worded(plan, chat):
-    return await word_trajectory(plan, lay_out(plan, "made", START, 1), PLACES, 1, chat)
+    return await word_trajectory(plan, "made", START, PLACES, 1, chat)
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])

@@ -20,10 +20,6 @@ def plans(scene, language, seed, kinds=FACTUAL):
     return [(task, PLANNERS[task.kind.name](task)) for task in tasks(kinds, scene, language, seed, graph)]
 
 
-def evidence(plan):
-    return [plan.sessions[session].messages[message] for session, message in plan.query.evidence]
-
-
 @examples(30)
 @given(SCENES, LANGUAGES, SEEDS)
 def test_required_words_of_factual_plan_are_in_its_plain_sentences(scene, language, seed):

@@ -8,7 +8,6 @@ import pytest
 
 from memflow.benchmarks.membench.examination.quantities import moment_in
 from memflow.benchmarks.membench.generation.dialogues import word_trajectory
-from memflow.benchmarks.membench.generation.layout import lay_out
 from memflow.benchmarks.membench.generation.plans import PlannedMessage
 from memflow.benchmarks.membench.generation.questions import word_question
 from memflow.benchmarks.membench.turns import turn_rows
@@ -19,10 +18,10 @@ START = datetime(2024, 10, 1, 8, 0)
 
 
 async def worded(plan, chat, seed=1, telling=None):
-    layout = lay_out(plan, "made", START, seed)
-    trajectory = await word_trajectory(plan, layout, ["Boston"], seed, telling or chat)
-    said = {turn.message_id: turn for turn in turn_rows("d", trajectory)}
-    return await word_question(plan, layout, said, seed, chat), said
+    trajectory = await word_trajectory(plan, "made", START, ["Boston"], seed, telling or chat)
+    turns = list(turn_rows("d", trajectory))
+    question = await word_question(plan, turns, seed, chat)
+    return question, {turn.message_id: turn for turn in turns}
 
 
 async def test_worded_question_has_evidence_four_options_and_later_time(planned, simulator):
@@ -88,11 +87,10 @@ async def test_question_of_quarantined_trajectory_is_quarantined_with_reason(pla
 
 
 async def test_message_without_a_valid_time_is_named_with_the_command_that_regenerates(planned, simulator):
-    layout = lay_out(planned(), "made", START, 1)
-    trajectory = await word_trajectory(planned(), layout, ["Boston"], 1, simulator())
-    said = {turn.message_id: replace(turn, sent_at="noon") for turn in turn_rows("d", trajectory)}
-    with pytest.raises(BadInput, match=rf"{layout.last} of d has the time 'noon'.*run --domain d --force"):
-        await word_question(planned(), layout, said, 1, simulator())
+    trajectory = await word_trajectory(planned(), "made", START, ["Boston"], 1, simulator())
+    turns = [replace(turn, sent_at="noon") for turn in turn_rows("d", trajectory)]
+    with pytest.raises(BadInput, match=r"/1\.3a of d has the time 'noon'.*run --domain d --force"):
+        await word_question(planned(), turns, 1, simulator())
 
 
 async def test_option_that_is_no_time_is_named_with_its_question(planned, simulator):

@@ -53,7 +53,7 @@ def check(plan):
     assert options(plan)[0] == frozenset(recommended(plan))
     assert len(options(plan)) == 4
     assert all(one != other for one, other in combinations(options(plan), 2))
-    evidence = [plan.sessions[session].messages[message] for session, message in plan.query.evidence]
+    evidence = [message for session in plan.sessions for message in session.messages if message.exposes]
     assert [message.required_words[0] for message in evidence] == recommended(plan)
     for session in plan.sessions:
         first, second, *_ = session.messages

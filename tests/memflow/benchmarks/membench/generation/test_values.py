@@ -33,8 +33,8 @@ def test_formatted_birthday_age_and_height_are_parsed_to_same_numbers(
     month: int, day: int, years: int, size: int, language: Language
 ) -> None:
     assert values.parse_birthday(values.format_birthday(month, day, language)) == (month, day)
-    assert values.parse_age(values.format_age(years, language)) == years
-    assert values.parse_height(values.format_height(size, language)) == size
+    assert values.parse_size(values.format_age(years, language)) == years
+    assert values.parse_size(values.format_height(size, language)) == size
 
 
 @given(st.sampled_from(values.RELATIVE_DAYS), st.sampled_from(values.HOURS), language)

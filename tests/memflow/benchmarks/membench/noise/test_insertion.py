@@ -1,15 +1,14 @@
 """Insertion of noise: messages keep their order, units and sessions stay contiguous, and the length is reached."""
 
-import random
 from collections import Counter
 from collections.abc import Callable, Sequence
 
 import pytest
-from membench_noise import NAME, domain, faults, said, trial, units
+from membench_noise import NAME, domain, faults, said, tokens, trial, units
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.noise.conflicts import normalize
-from memflow.benchmarks.membench.noise.insertion import NoisePool, insert_noise
+from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.noise.synthetic import NoiseUnit
 from memflow.benchmarks.membench.turns import Step, is_noise
 from memflow.errors import BadInput
@@ -58,31 +57,17 @@ def test_positions_of_real_messages_among_noise_are_uniform() -> None:
     assert sum((count - 200) ** 2 / 200 for count in counts.values()) < 50
 
 
-def test_noise_units_with_forbidden_phrases_are_skipped_and_counted() -> None:
+def test_noise_units_with_forbidden_phrases_are_skipped_and_too_few_others_are_rejected() -> None:
     pool = [
         *units(4),
         NoiseUnit("bad", (Step("They moved to New York, NY."),)),
         NoiseUnit("zh", (Step("他说北京下雨了"),)),
     ]
-    lot = NoisePool(pool)
-    phrases = (normalize("new york ny"), normalize("北京"))
-    draw = lot.draw(NAME, 36, phrases, random.Random(1))
-    assert {unit.unit_id for unit, _ in draw.units} == {"u0", "u1", "u2", "u3"}
-    twice = lot.draw(NAME, 37, phrases, random.Random(1))
-    assert twice.passed_over >= 2
-    after = insert_noise(domain(100), said([1]), pool, {NAME: phrases})
-    assert not [turn for turn in after if "York" in turn.text or "北京" in turn.text]
-
-
-@pytest.mark.parametrize(
-    ("pool", "match"),
-    [
-        ([NoiseUnit("a", (Step("Some words."),))] * 2, "'a' is a duplicate"),
-        ([NoiseUnit("a/b", (Step("Some words."),))], "contains a slash"),
-        ([NoiseUnit("a", (Step(""),))], "is empty"),
-        ([], "each of the 0 noise units"),
-    ],
-)
-def test_invalid_or_duplicate_noise_units_are_rejected(pool: list[NoiseUnit], match: str) -> None:
-    with pytest.raises(BadInput, match=match):
-        insert_noise(domain(100), said([1]), pool)
+    phrases = {NAME: (normalize("new york ny"), normalize("北京"))}
+    long_enough = sum(unit.tokens for unit in pool[:4]) + tokens(said([1]))
+    after = insert_noise(domain(long_enough), said([1]), pool, phrases)
+    assert {turn.message_id.split("/noise/")[1].split(".")[0] for turn in after if is_noise(turn.message_id)} == {
+        "u0", "u1", "u2", "u3",
+    }  # fmt: skip
+    with pytest.raises(BadInput, match="too many of the 6 noise units contain a fact or an answer"):
+        insert_noise(domain(long_enough + 1), said([1]), pool, phrases)

@@ -10,9 +10,7 @@ from membench_files import question
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.benchmark import MemBench
-from memflow.benchmarks.membench.checks.noise import EXPECTED
-from memflow.benchmarks.membench.noise.insertion import noise_units
-from memflow.benchmarks.membench.turns import is_noise
+from memflow.benchmarks.membench.checks import EXPECTED
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
 from memflow.checks.evaluation import check_rows
@@ -60,20 +58,3 @@ def test_trajectories_with_noise_reach_length_and_keep_evidence() -> None:
         expected = [each for each in EXPECTED if each.table == table]
         for outcome in check_rows(table, world[table], expected, world.__getitem__, DOMAIN):
             assert outcome.passed, outcome
-
-
-def test_published_noise_of_same_scene_is_inserted_if_available() -> None:
-    said = [{"message": "石桥修好了。"}, {"message": "水位涨了一些。"}, {"message": "灯又亮了。"}]
-    answered = [{"message": "新闻说桐城通了火车。"}]
-    records = [
-        trajectory(0),
-        record("noise/observation/0", {"noise_message": said}),
-        record("noise/observation/1", {"noise_message": answered}),
-        record("noise/participation/0", {"noise_message": [{"user": "石桥呢？", "assistant": "修好了。"}]}),
-    ]
-    domain = replace(DOMAIN, parameters={**DOMAIN.parameters, "noise_tokens": 200})
-    assert [len(unit.steps) for unit in noise_units(domain, records)] == [3, 1]
-    turns, _ = generated(domain, records)
-    noise = [turn for turn in turns if is_noise(turn.message_id)]
-    assert {turn.text for turn in noise} == {each["message"] for each in said}
-    assert noise[0].message_id == "observation/simple/roles/0/noise/observation-0.0u"

@@ -1,4 +1,4 @@
-"""DialSim's published questions: sampling, asker and wording."""
+"""DialSim's published questions: sampling and invalid questions."""
 
 import random
 from collections import Counter
@@ -10,11 +10,9 @@ from memflow.benchmarks.comem.sources.dialsim.published_questions import (
     DrawnQuestion,
     PublishedQuestion,
     build_question,
-    choose_asker,
     draw_questions,
     questions_by_sort,
 )
-from memflow.benchmarks.tv_scripts import Utterance
 
 AT = "May 9, 1995"
 
@@ -51,17 +49,6 @@ def test_share_of_unanswerable_kinds_among_sampled_questions_is_limited():
     )
 
 
-def test_choose_asker_returns_speaker_within_three_utterances_of_main_character():
-    said = [
-        Utterance(0, name, "So.") for name in ("Far", "Ann", "Bo", "Cy", "Ross", "Dee", "Eve", "Fay", "Off")
-    ]
-    assert {choose_asker(said, "friends", random.Random(seed)) for seed in range(100)} == {
-        "Ann", "Bo", "Cy", "Dee", "Eve", "Fay",
-    }  # fmt: skip
-    assert choose_asker(said, "bigbang", random.Random(0)) is None
-    assert choose_asker(said[4:5], "friends", random.Random(0)) is None
-
-
 def quiz(**more: Any) -> DrawnQuestion:
     raw = {"questions": {"default": "Who?", "Bo": "Hey, who?"}, "options": ["ann", "Rome", "I don't know."]}
     return DrawnQuestion(
@@ -77,5 +64,5 @@ def quiz(**more: Any) -> DrawnQuestion:
     ],
 )
 def test_invalid_dialsim_question_has_reason_and_no_answer(more: dict[str, Any], reason: str):
-    asked = build_question("q", quiz(**more), None, AT, 1, [])
+    asked = build_question("q", quiz(**more), AT, 1)
     assert asked.reason == reason and asked.answer is None

@@ -8,7 +8,7 @@ from factories import entity, probe
 from membench_noise import domain, said, units
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.membench.checks.noise import EXPECTED
+from memflow.benchmarks.membench.checks import EXPECTED
 from memflow.benchmarks.membench.noise.insertion import insert_noise
 from memflow.benchmarks.membench.turns import is_noise
 from memflow.benchmarks.registry import expectations
@@ -53,7 +53,6 @@ def noise(turns: Sequence[Turn], text: str) -> list[Turn]:
 
 
 CONTRADICTS = "inserted_noise_contains_no_answer"
-PUBLISHED_CONTRADICTS = "published_noise_contains_no_answer"
 
 
 @pytest.mark.parametrize(
@@ -67,11 +66,3 @@ PUBLISHED_CONTRADICTS = "published_noise_contains_no_answer"
 )
 def test_noise_check_finds_noise_with_option_evidence_value_or_person_name(text: str) -> None:
     assert failed(noise(made(), text)) == [CONTRADICTS]
-
-
-def test_conflict_is_error_in_inserted_noise_and_warning_in_published_noise() -> None:
-    turns = noise(made(), "A firm in Boston, MA has closed.")
-    published = replace(LONG, parameters={"scene": "observation"})
-    assert failed(turns, published) == [PUBLISHED_CONTRADICTS]
-    severity = {each.name: each.severity for each in EXPECTED}
-    assert severity[CONTRADICTS] == "error" and severity[PUBLISHED_CONTRADICTS] == "warn"

@@ -12,7 +12,7 @@ from functools import lru_cache
 from memflow.benchmarks.comem.config import CoMemConfig, parse_config
 from memflow.benchmarks.comem.contexts import unknown_option
 from memflow.benchmarks.domains import Domain
-from memflow.checks.rules import AcrossTables, Expectation, Findings, PerDomain, Rule
+from memflow.checks.rules import AcrossTables, Findings, PerDomain, Rule, add_descriptions, expect
 from memflow.records import Probe, Turn
 
 _IN_SCENE = re.compile(r"In (season \d+, episode \d+, scene \d+)\b")
@@ -109,5 +109,8 @@ def _rule(domain: Domain) -> Rule | None:
     )
 
 
-EXPECTED = (Expectation("question.probes", "rule_based_gold_matches_messages", PerDomain(_rule)),)
+EXPECTED = add_descriptions(
+    expect("question.probes", {"rule_based_gold_matches_messages": PerDomain(_rule)}),
+    "memflow.benchmarks.comem",
+)
 """The check of rule-based labels."""
