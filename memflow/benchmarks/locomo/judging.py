@@ -38,16 +38,15 @@ class Contract:
     """A judge contract: its metric, which is also the stem of its prompt, and the gold answer that the judge sees."""
 
     metric: str
-    title: str
     gold: Callable[[Probe], str] = _whole_gold
 
 
 CONTRACTS = {
     contract.metric: contract
     for contract in (
-        Contract("j_2025", "J, generous (2025)"),
-        Contract("j_2026", "J, more generous (2026)", _first_alternative),
-        Contract("j_strict", "J, strict"),
+        Contract("j_2025"),
+        Contract("j_2026", _first_alternative),
+        Contract("j_strict"),
     )
 }
 

@@ -19,14 +19,6 @@ from memflow.scoring.estimate import MetricContext, Sample, estimate, probe_scor
 from memflow.scoring.judges import STANDARD
 
 WITHOUT_KNOWN_ERRORS = "without known errors"
-CATEGORY_NAMES = {
-    "1": "multi-hop",
-    "2": "temporal",
-    "3": "open domain",
-    "4": "single-hop",
-    "5": "adversarial",
-}
-"""LoCoMo's categories by number. Some vendors swap the names of 1 and 4."""
 _RUN = "run_"
 NO_INTERVAL = "a deviation over the runs of the judge"
 

@@ -1,4 +1,4 @@
-"""LoCoMo from the command line: a run of the demo, imported answers on the leaderboard, `memflow show contracts`."""
+"""LoCoMo from the command line: a run of the demo, imported answers on the leaderboard."""
 
 import json
 import os
@@ -70,19 +70,6 @@ def test_run_of_the_demo_and_imported_answers_share_a_leaderboard(empty, tmp_pat
     assert {"category 5", "without known errors"} <= {name for _, name in played}
     assert f"{ASSISTANT} is imported, not run by memflow" in home("show", "leaderboard").stdout
 
-    shown = home("show", "contracts").stdout
-    assert "J, strict" in shown and "span" in shown and "ceiling of the key" in shown
-    assert f"Imported, not run by memflow: {ASSISTANT}." in shown
-    rows = home.json("show", "contracts", "--assistant", "full")["rows"]
-    j_2025 = next(row for row in rows if (row["metric"], row["slice"]) == ("j_2025", "all"))
-    assert j_2025["value"] == played["j_2025", "all"]["value"] and j_2025["n"] == 18
-    assert home("show", "contracts", "--format", "csv").stdout.startswith(
-        "domain,assistant,metric,variant,slice"
-    )
-    assert "no J is published for this selection" in home.error(
-        "show", "contracts", "--domain", "amemgym_demo"
-    )
-
     wrong = home.error("import", "results", "locomo_demo", str(tmp_path / "gone.json"))
     assert "gone.json" in wrong and "Get the file again" in wrong
 
@@ -98,15 +85,14 @@ def test_imported_answers_are_judged_on_request_and_keep_their_published_labels(
     assert judged["settings"]["judges"] == ["scripted"] and judged["verdicts"] == 18 * (3 * 2 + 3 + 2)
     rows = {
         (row["metric"], row["variant"]): row
-        for row in home.json("show", "contracts", "--assistant", ASSISTANT)["rows"]
-        if row["slice"] == "all"
+        for row in home.json("show", "leaderboard", "--variants")["scores"]
+        if row["assistant"] == ASSISTANT
     }
     assert rows["j_2026", "recorded"]["value"] == pytest.approx(9 / 17), "the published labels"
     assert rows["j_strict", "standard"]["value"] == pytest.approx(9 / 18), (
         "every second answer is the gold answer"
     )
     assert rows["j_2026", "standard"]["n"] == 18 and rows["j_2026", "standard"]["imported"] is not None
-    assert "published labels" in home("show", "contracts").stdout
     scripted = home.json("show", "leaderboard")["scores"]
     assert {score["scripted"] for score in scripted if score["assistant"] == ASSISTANT} == {True}
 
@@ -136,5 +122,6 @@ def test_run_on_one_published_conversation_with_the_scripted_chat(
     answers = Path(DATA, "longmemeval/locomo_zep.grades.json")
     if answers.is_file():
         empty.json("import", "results", "locomo_judges~1", str(answers))
-        rows = empty.json("show", "contracts", "--assistant", "imported_locomo_zep@unknown")["rows"]
-        assert next(row for row in rows if row["slice"] == "all")["value"] == pytest.approx(118 / 152)
+        scores = empty.json("show", "leaderboard")["scores"]
+        zep = next(score for score in scores if score["assistant"] == "imported_locomo_zep@unknown")
+        assert zep["value"] == pytest.approx(118 / 152)
