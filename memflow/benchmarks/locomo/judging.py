@@ -100,12 +100,11 @@ async def judge_runs(
 
 async def _judge(contract: Contract, fields: dict[str, str], judge: Chat) -> Judgment:
     answer = await ask(judge, prompt(contract.metric), fields)
-    digest = (answer.completion.digest or None) if answer.completion else None
     if answer.value is None:
         # The judge answered, and its answer has no label; a cut answer may have lost it.
         unlabeled = answer.completion is not None and not answer.completion.cut
-        return Judgment(None, answer.reason or "the judge gave no label", digest, unlabeled)
-    return Judgment(float(answer.value.label == "CORRECT"), None, digest)
+        return Judgment(None, answer.reason or "the judge gave no label", answer.digest, unlabeled)
+    return Judgment(float(answer.value.label == "CORRECT"), None, answer.digest)
 
 
 def chosen_text(answer: str, options: Sequence[str]) -> str:

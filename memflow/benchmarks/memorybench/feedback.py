@@ -99,7 +99,7 @@ async def converse(
             round=number,
             user_text=said,
             answer="" if answered.value is None else answer_text(answered.value),
-            completion=(answered.completion.digest or None) if answered.completion else None,
+            completion=answered.digest,
             cut=answered.cut,
             reason=answered.reason,
         )

@@ -9,24 +9,15 @@ from typing import Annotated, Any
 from pydantic import BaseModel, TypeAdapter
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, quarantined_case
+from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import File, Said
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
-ASPECTS: Mapping[str, str] = {
-    "ablation": "experimental design",
-    "analysis": "result analysis",
-    "baseline": "experimental design",
-    "citation": "literature review",
-    "data": "methodology",
-    "dataset": "experimental design",
-    "description": "literature review",
-    "inappropriate": "methodology",
-    "metric": "result analysis",
-    "replace": "experimental design",
-    "review": "literature review",
-}
+LIMITATIONS: Mapping[str, Any] = load_yaml(__package__, "limitations.yaml")
+"""The aspects of limitations by name, with their `description` and `kinds`."""
+ASPECTS = {kind: aspect for aspect, of_aspect in LIMITATIONS.items() for kind in of_aspect["kinds"]}
 """The aspect that an assistant is asked about, by limitation kind."""
 _LABELS = "sections"
 

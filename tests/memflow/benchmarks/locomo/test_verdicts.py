@@ -11,7 +11,7 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.benchmark import LoCoMo
 from memflow.benchmarks.locomo.checks import EXPECTED
-from memflow.benchmarks.locomo.verdicts import NO_JUDGE
+from memflow.benchmarks.verdicts import NO_JUDGE
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
 from memflow.checks.evaluation import RuleResult, check_rows
 from memflow.metrics.backends import MetricBackends

@@ -9,8 +9,8 @@ import pytest
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.benchmarks.verdicts import NO_JUDGE
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.prompts import all_prompts
 from memflow.metrics.backends import MetricBackends
