@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import split
 from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.load import build_pools
 from memflow.benchmarks.memorybench.split import Split
-from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.errors import BadInput
 from memflow.records import Record

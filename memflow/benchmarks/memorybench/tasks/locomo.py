@@ -9,16 +9,22 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool, TaskReader
+from memflow.benchmarks.memorybench.tasks.task import (
+    Case,
+    CorpusMessage,
+    CorpusSession,
+    Pool,
+    TaskReader,
+    Text,
+)
 from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import File, valid_records
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 ADVERSARIAL = "5"
 NOT_MENTIONED = "Not mentioned in the conversation"
 """The correct option of every adversarial question."""

@@ -15,8 +15,7 @@ from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks import catalog, locomo
 from memflow.benchmarks.memorybench.tasks.task import Case, CorpusSession, Part, Pool, Task, TaskReader
-from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
-from memflow.benchmarks.memorybench.tasks.unified_row import UnifiedRow
+from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA, UnifiedRow
 from memflow.benchmarks.published_file import File, Said, valid_records
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.errors import BadInput

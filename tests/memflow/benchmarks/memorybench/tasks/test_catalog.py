@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memflow.benchmarks import registry
+from memflow.benchmarks.memorybench.load import READERS
 from memflow.benchmarks.memorybench.question import PACKAGE
 from memflow.benchmarks.memorybench.scripted import handlers
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS, task
-from memflow.benchmarks.memorybench.tasks.readers import READERS
 from memflow.chat.prompts import load
 
 PUBLISHED = [

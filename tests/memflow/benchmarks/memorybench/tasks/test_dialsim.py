@@ -8,11 +8,11 @@ import pytest
 
 from memflow.benchmarks.api import Question
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.memorybench.load import build_pools
 from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks.dialsim import DRAWN_QUESTIONS
-from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Pool
 from memflow.benchmarks.registry import find_domain
 from memflow.memories.memory import Recall

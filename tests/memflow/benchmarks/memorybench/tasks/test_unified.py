@@ -16,12 +16,11 @@ from hypothesis import strategies as st
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import States
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
+from memflow.benchmarks.memorybench.load import READERS, build_pools
 from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
-from memflow.benchmarks.memorybench.tasks.readers import READERS, build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
-from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
-from memflow.benchmarks.memorybench.tasks.unified_row import parse_literal
+from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA, parse_literal
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput, MissingData
