@@ -14,6 +14,7 @@ from memflow.benchmarks.locomo.judging import CONTRACTS, UNLABELED, Contract, Ju
 from memflow.benchmarks.locomo.metrics import BLEU_1, SET_F1
 from memflow.benchmarks.locomo.probes import ADVERSARIAL_CATEGORY
 from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1
+from memflow.benchmarks.multiple_choice import unanswered
 from memflow.benchmarks.verdicts import (
     NO_JUDGE,
     MetricValue,
@@ -44,7 +45,7 @@ async def make_verdicts(
     async def values_of(probe: Probe) -> list[MetricValue]:
         """Return the values of one probe under every contract, run and word metric."""
         reply = replies_by_probe.get(probe.probe_id)
-        if (reason := missing_answer(probe, reply)) is not None:
+        if (reason := unanswered(probe, reply)) is not None:
             of_words = (MetricValue(metric, None, reason) for metric in WORD_METRICS)
             return [*_without_judgment(contracts, config.judge_runs, reason), *of_words]
         assert reply is not None and reply.parsed is not None
@@ -63,17 +64,6 @@ async def make_verdicts(
         return [*chain.from_iterable(values_by_contract), *word_values(probe, answer)]
 
     return verdict_rows(domain, assistant, probes, await asyncio.gather(*map(values_of, probes)))
-
-
-def missing_answer(probe: Probe, reply: Reply | None) -> str | None:
-    """Return the reason why a probe has no answer to score, or None if it has one."""
-    if probe.reason is not None:
-        return probe.reason
-    if reply is None:
-        return "no reply; rerun the answers of this probe"
-    if reply.parsed is None or reply.reason is not None:
-        return reply.reason or "the reply has no answer"
-    return None
 
 
 def word_values(probe: Probe, answer: str) -> list[MetricValue]:

@@ -23,6 +23,7 @@ from memflow.benchmarks.memorybench import (
     turns,
 )
 from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.scales import Population
 from memflow.benchmarks.memorybench.scorers.registry import (
     JUDGED_METRICS,
     judge_prompts_of,
@@ -50,7 +51,7 @@ class MemoryBench(Benchmark, SimulatedFeedback):
     """The implementation of MemoryBench's pipeline steps. MemoryBench's users have no structured states."""
 
     name = "memorybench"
-    probe_slices = staticmethod(comparison.probe_slices)
+    probe_slices = staticmethod(scoring.slices_of)
     aggregates_in_sql = True
     independent_episodes = INDEPENDENT_CASES
     judged_metrics = JUDGED_METRICS
@@ -142,7 +143,7 @@ class MemoryBench(Benchmark, SimulatedFeedback):
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         return comparison.make_measures(self.name, values, self.compared_slices(domain, values.probes))
 
-    def population(self, groups: Sequence[Group]) -> scoring.PooledScores:
+    def population(self, groups: Sequence[Group]) -> list[Population]:
         return scoring.population(groups)
 
     def handlers(self) -> dict[str, Handler]:

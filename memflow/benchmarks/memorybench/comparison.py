@@ -11,11 +11,10 @@ from dataclasses import replace
 import numpy as np
 
 from memflow.benchmarks.memorybench.scales import SCALES, pooled, population_of
-from memflow.benchmarks.memorybench.scoring import CATEGORIES, POOLED
+from memflow.benchmarks.memorybench.scoring import POOLED
 from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.errors import BadInput
-from memflow.records import Probe
 from memflow.scoring.groups import Group
 from memflow.scoring.measures import (
     STANDARD,
@@ -26,22 +25,6 @@ from memflow.scoring.measures import (
     VerdictValues,
     mean_measures,
 )
-
-
-def probe_slices(probes: Sequence[Probe]) -> dict[str, Sequence[Probe]]:
-    """Return the probes at the last checkpoint, of these by data set and category, and at each checkpoint."""
-    checkpoints = sorted({probe.checkpoint for probe in probes})
-    last = [probe for probe in probes if probe.checkpoint == checkpoints[-1]]
-    found: dict[str, Sequence[Probe]] = {"all": last}
-    for dataset in dict.fromkeys(probe.dataset for probe in last):
-        found[f"dataset {dataset}"] = [probe for probe in last if probe.dataset == dataset]
-    kinds = [probe for probe in last if probe.category is not None and probe.dataset in CATEGORIES]
-    for category in sorted({str(probe.category) for probe in kinds}):
-        found[f"category {category}"] = [probe for probe in kinds if probe.category == category]
-    if len(checkpoints) > 1:
-        for at in checkpoints:
-            found[f"checkpoint {at}"] = [probe for probe in probes if probe.checkpoint == at]
-    return found
 
 
 def make_measures(benchmark: str, values: VerdictValues, slices: Slices) -> Iterator[Measure]:

@@ -40,8 +40,6 @@ class RoundActions:
     felt: int
     family: Family
     chances: ActionProbabilities
-    fits: bool
-    """Whether no probability was clipped."""
 
 
 def round_actions(
@@ -94,7 +92,7 @@ def _pressing(domain: Domain, row: FeedbackRound, model: CalibratedModel | None)
         return None
     felt = add_noise(row.satisfaction, parameters_of(domain).noise, _chance(domain, row, "noise"))
     chances = model.actions(felt, long_output=task(row.dataset).long_output)
-    return RoundActions(felt, model.family, chances, model.fits(felt))
+    return RoundActions(felt, model.family, chances)
 
 
 def _chance(domain: Domain, row: FeedbackRound, what: str) -> random.Random:
