@@ -38,8 +38,6 @@ class Parameters(BaseModel):
     """Estimated tokens of the corpus that the backbone sees while it answers training cases."""
     query: Literal["question", "prompt"] = "question"
     """The memory query: the question, or the whole prompt as in the published code."""
-    conversations: int = Field(0, ge=0)
-    """Number of LoCoMo's conversations, from the first; 0 is all."""
     partition: Literal["open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"] | None = None
     """The paper's partition whose published scores are the reference of min-max and z scores."""
     variants: tuple[Literal["published_code"], ...] = ()

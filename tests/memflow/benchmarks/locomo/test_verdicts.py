@@ -102,7 +102,9 @@ async def test_missing_reply_failed_reply_and_missing_judge_have_reasons_in_ever
     verdicts = await BENCHMARK.verdicts(built.domain, built.probes, replies, MetricBackends())
     assert {row.reason for row in by_key(verdicts, "sample-1/q0").values()} == {"no answer"}
     missing = by_key(verdicts, built.probes[-1].probe_id)
-    assert {row.reason for row in missing.values()} == {f"{built.probes[-1].probe_id} has no reply; regenerate answer.replies"}
+    assert {row.reason for row in missing.values()} == {
+        f"{built.probes[-1].probe_id} has no reply; regenerate answer.replies"
+    }
     without_judge = by_key(verdicts, "sample-1/q1")
     assert without_judge["j_2025", "standard"].reason == NO_JUDGE
     assert without_judge["j_2025", "unlabeled_as_wrong"].reason == NO_JUDGE
