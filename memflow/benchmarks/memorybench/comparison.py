@@ -10,14 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from memflow.benchmarks.memorybench.scales import SCALES, pooled, population_of
+from memflow.benchmarks.memorybench.scales import SCALES
 from memflow.benchmarks.memorybench.scoring import POOLED
 from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
-from memflow.errors import BadInput
-from memflow.scoring.groups import Group
+from memflow.scoring.groups import Spread
 from memflow.scoring.measures import (
-    STANDARD,
     Array,
     MeanMeasure,
     Measure,
@@ -54,31 +52,11 @@ def _scaled(metric: str, values: VerdictValues, members: Sequence[int]) -> Array
         chosen = np.array([probe.dataset == dataset for probe in values.probes])
         if array is None:
             return None
-        of_dataset = [_group(values.assistants[at], dataset, array[at, chosen]) for at in members]
-        try:
-            population = population_of(of_dataset[0], pooled(of_dataset))
-        except BadInput:
-            return None
-        by, shift = SCALES[metric](population.spread)
         cells = np.ix_(rows, np.flatnonzero(chosen))
+        known = array[cells][np.isfinite(array[cells])]
+        if not known.size:
+            return None
+        spread = Spread(known.size, *(float(part(known)) for part in (np.mean, np.std, np.min, np.max)))
+        by, shift = SCALES[metric](spread)
         found[cells] = by * array[cells] + shift
     return found
-
-
-def _group(assistant: str, dataset: str, values: Array) -> Group:
-    known = values[np.isfinite(values)]
-    return Group(
-        assistant=assistant,
-        dataset=dataset,
-        category=None,
-        metric=TASKS[dataset].metric,
-        variant=STANDARD,
-        checkpoint=0,
-        episode_id="",
-        asked=values.size,
-        scored=known.size,
-        total=float(known.sum()),
-        squares=float((known**2).sum()),
-        low=float(known.min()) if known.size else None,
-        high=float(known.max()) if known.size else None,
-    )

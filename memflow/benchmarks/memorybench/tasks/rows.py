@@ -4,9 +4,9 @@ JuDGE's training and test files form one pool. SciTechNews is called JRE-L in Me
 read. NF-CATS publishes no answers.
 """
 
-import io
 import json
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
@@ -107,19 +107,8 @@ class WritingPromptsRow(BaseModel):
 
 
 def _read_writingprompts(file: File) -> Iterator[RawRecord]:
-    import pyarrow  # noqa: PLC0415  (a moment of imports, for those who have this data set)
-    from pyarrow.parquet import ParquetFile  # noqa: PLC0415
-
-    try:
-        table = ParquetFile(io.BytesIO(file.content))
-        if lacking := {"prompt", "story"} - set(table.schema_arrow.names):
-            raise file.bad(f"the file lacks the columns {' and '.join(sorted(lacking))}")
-        batches = table.iter_batches(batch_size=MAX_ROWS, columns=["prompt", "story"])
-        rows = [row for batch in batches for row in batch.to_pylist()][:MAX_ROWS]
-    except (pyarrow.ArrowException, OSError) as error:
-        raise file.bad(f"the file is truncated or invalid Parquet ({error})") from error
-    records = (RawRecord(f"row {number + 1}", row, str(number)) for number, row in enumerate(rows))
-    yield from parse_records(records, _parse_premise)
+    rows = file.parquet_rows(lambda names: ("prompt", "story"), start=1, numbered=True)
+    return parse_records(islice(rows, MAX_ROWS), _parse_premise)
 
 
 def _parse_premise(content: Any) -> tuple[str, Any]:
