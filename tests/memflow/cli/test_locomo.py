@@ -70,17 +70,6 @@ def test_run_of_the_demo_and_imported_answers_share_a_leaderboard(empty, tmp_pat
     assert {"category 5", "without known errors"} <= {name for _, name in played}
     assert f"{ASSISTANT} is imported, not run by memflow" in home("show", "leaderboard").stdout
 
-    wrong = home.error("import", "results", "locomo_demo", str(tmp_path / "gone.json"))
-    assert "gone.json" in wrong and "Get the file again" in wrong
-
-
-@pytest.mark.pipeline
-def test_imported_answers_are_judged_on_request_and_keep_their_published_labels(
-    empty, tmp_path: Path
-) -> None:
-    home = empty
-    assert home("run", "--domain", "locomo_demo", "--memory", "none", "--no-baselines").exit_code == 0
-    path = write_results(tmp_path, home.lake.read("question.probes", "locomo_demo"))
     judged = home.json("import", "results", "locomo_demo", str(path), "--judge")
     assert judged["settings"]["judges"] == ["scripted"] and judged["verdicts"] == 18 * (3 * 2 + 3 + 2)
     rows = {
@@ -89,12 +78,12 @@ def test_imported_answers_are_judged_on_request_and_keep_their_published_labels(
         if row["assistant"] == ASSISTANT
     }
     assert rows["j_2026", "recorded"]["value"] == pytest.approx(9 / 17), "the published labels"
-    assert rows["j_strict", "standard"]["value"] == pytest.approx(9 / 18), (
-        "every second answer is the gold answer"
-    )
+    assert rows["j_strict", "standard"]["value"] == pytest.approx(9 / 18), "every second answer is the gold"
     assert rows["j_2026", "standard"]["n"] == 18 and rows["j_2026", "standard"]["imported"] is not None
-    scripted = home.json("show", "leaderboard")["scores"]
-    assert {score["scripted"] for score in scripted if score["assistant"] == ASSISTANT} == {True}
+    assert {row["scripted"] for row in rows.values()} == {True}
+
+    wrong = home.error("import", "results", "locomo_demo", str(tmp_path / "gone.json"))
+    assert "gone.json" in wrong and "Get the file again" in wrong
 
 
 @pytest.mark.pipeline

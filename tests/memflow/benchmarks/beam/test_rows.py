@@ -23,7 +23,6 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.partial import InvalidPart
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadInput
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply
 
@@ -307,16 +306,6 @@ def test_row_of_plans_is_read_where_a_file_has_no_chat(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([row]), table)
     [(_, _, conversation)] = load_conversations(DOMAIN, read_records(LARGEST, {"beam/10M.parquet": table}))
     assert [message.number for _, message in conversation.messages()] == list(range(16))
-
-
-def test_truncated_parquet_file_and_a_file_without_chats_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "100K.parquet"
-    path.write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(BadInput, match=r"beam/100K\.parquet: the file is truncated or not Parquet"):
-        read_records(SMALL, {"beam/100K.parquet": path})
-    pq.write_table(pa.table({"conversation_id": ["1"], "probing_questions": ["{}"]}), path)
-    with pytest.raises(BadInput, match="the columns lack chat"):
-        read_records(SMALL, {"beam/100K.parquet": path})
 
 
 def test_line_cut_short_costs_itself(tmp_path: Path) -> None:

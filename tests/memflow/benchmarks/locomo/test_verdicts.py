@@ -131,21 +131,6 @@ async def test_several_runs_have_seeds_of_their_own_and_a_mean_and_deviation(sam
     assert scores["judge_run_deviation", "standard", "all"].value == pytest.approx(expected)
 
 
-async def test_several_judges_have_a_mean_and_a_variant_each(sample) -> None:
-    built = sample()
-    judges = {"kind": Judge(lambda request: label(request, True), fingerprint="k"), "hard": Judge(equal)}
-    verdicts = await BENCHMARK.verdicts(
-        built.domain,
-        built.probes,
-        built.replies(lambda probe: "x"),
-        MetricBackends(judges["kind"], judges=judges),
-    )
-    found = by_key(verdicts, "sample-1/q0")
-    assert found["j_2025", "standard"].value == 0.5
-    assert (found["j_2025", "judge_kind"].value, found["j_2025", "judge_hard"].value) == (1.0, 0.0)
-    assert len([row for row in found.values() if row.metric == "set_f1"]) == 1
-
-
 async def test_adversarial_f1_follows_the_options(sample) -> None:
     built = sample(categories=(5,))
     letters: Mapping[str, str] = {

@@ -69,15 +69,6 @@ def test_both_forms_of_a_file_give_the_same_rows(tmp_path: Path, name: str) -> N
     assert count_contents(records).counts == {"texts": 2, "questions": 4}
 
 
-def test_truncated_parquet_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    path.write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(
-        BadInput, match=r"memoryagentbench/rows\.parquet: the file is truncated or not Parquet"
-    ):
-        read_records(CONFLICTS, {"memoryagentbench/rows.parquet": path})
-
-
 @pytest.mark.parametrize(
     ("change", "fault"),
     [

@@ -13,7 +13,6 @@ from memflow.benchmarks.memorybench.protocols import own_episode
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadSettings
 from memflow.records import Probe, Record
 from memflow.run.play import Episode
 
@@ -109,18 +108,3 @@ async def test_learn_from_selects_dialogues_with_liked_or_copied_answer(demo_of:
     shared = episodes_of(replace(run, feedback=rounds))[0]
     assert cases(shared, 0) == list(chosen), "and the whole dialogue is, not the one answer"
     assert len(shared.events[0].messages) >= 4
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"protocol": "sideways"},
-        {"batch": 0},
-        {"protocol": "stepwise", "learn_from": "liked"},
-        {"follow_ups": "published_code"},
-    ],
-)
-def test_incompatible_protocol_parameters_are_rejected(parameters: dict[str, Any]) -> None:
-    domain = replace(find_domain("memorybench_demo"), parameters=parameters)
-    with pytest.raises(BadSettings, match=r"memorybench_demo.*(protocol|batch|learn_from|follow_ups)"):
-        MemoryBench().plays_probes(domain)

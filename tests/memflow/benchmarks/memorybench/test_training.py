@@ -3,8 +3,6 @@
 from typing import Any
 
 import factories
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.question import full_question
 from memflow.benchmarks.memorybench.training import training_set
@@ -70,23 +68,3 @@ def test_unusable_liked_answer_is_excluded_from_training_with_reason() -> None:
 def test_training_examples_contain_no_gold() -> None:
     learned = training_set([row("a", liked=True)], [probe("a", revealed="never shown either")], "like")
     assert "never shown" not in str(learned.examples[0])
-
-
-presses = st.lists(st.tuples(st.booleans(), st.booleans(), st.booleans()), max_size=8)
-
-
-@given(presses, st.randoms(use_true_random=False))
-def test_every_liked_first_answer_is_example_or_excluded_in_any_row_order(pressed: Any, chance: Any) -> None:
-    rows = [
-        row(f"case {place}", liked=like, copied=copy, reason="lost" if lost else None)
-        for place, (like, copy, lost) in enumerate(pressed)
-    ]
-    probes = [probe(each.case_id) for each in rows]
-    learned = training_set(rows, probes, "like")
-    shuffled = [*rows]
-    chance.shuffle(shuffled)
-    assert training_set(shuffled, probes[::-1], "like") == learned
-    cases = {case["case_id"] for case in (*learned.examples, *learned.excluded)}
-    assert cases == {row.case_id for row in rows if row.liked}
-    assert len(cases) == len(learned.examples) + len(learned.excluded)
-    assert sum(counts[1] for counts in learned.counts) == len(rows)

@@ -189,18 +189,6 @@ def by_key(verdicts) -> dict[tuple[str, str, str], float | None]:
     return {(row.probe_id, row.metric, row.variant): row.value for row in verdicts}
 
 
-async def test_verdicts_and_requests_of_one_named_judge_equal_those_of_an_unnamed_judge(
-    probes, judge, encoders
-) -> None:
-    alone, named = judge(), judge()
-    expected = await BENCH.verdicts(DOMAIN, probes, replies(probes), MetricBackends(alone, encoders))
-    found = await BENCH.verdicts(
-        DOMAIN, probes, replies(probes), MetricBackends(named, encoders, judges={"a": named})
-    )
-    assert found == expected
-    assert [each.messages for each in named.requests] == [each.messages for each in alone.requests]
-
-
 @pytest.mark.parametrize("variants", [[], ["published_code"]])
 async def test_two_judges_give_their_mean_and_a_variant_each(probes, judge, encoders, variants) -> None:
     domain = replace(DOMAIN, parameters={"variants": variants})
@@ -223,15 +211,3 @@ async def test_two_judges_give_their_mean_and_a_variant_each(probes, judge, enco
         assert [both[probe_id, metric, each] for each in of_each] == values
         mean = None if None in values else sum(values) / 2
         assert both[probe_id, metric, variant] == mean
-
-
-async def test_failed_judge_leaves_the_primary_verdict_without_value(probes, judge) -> None:
-    quality = [probe for probe in probes if probe.dataset.startswith("nfcats")]
-    judges = {"works": judge(quality={"score": 4}), "broken": judge(quality="no")}
-    verdicts = await BENCH.verdicts(
-        DOMAIN, quality, replies(quality), MetricBackends(judges["works"], judges=judges)
-    )
-    assert [(row.variant, row.value) for row in verdicts] == [
-        ("standard", None), ("judge_works", 4.0), ("judge_broken", None),
-    ]  # fmt: skip
-    assert (verdicts[0].reason or "").startswith("judge broken: ")
