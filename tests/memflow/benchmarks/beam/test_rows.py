@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -24,7 +25,7 @@ from memflow.benchmarks.partial import InvalidPart
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Probe, Reply
+from memflow.records import Probe
 
 LARGEST = find_dataset("beam_10m")
 SMALL = find_dataset("beam_100k")
@@ -249,15 +250,8 @@ def test_reply_of_a_judge_is_read_as_published_or_strictly(
 
 
 async def verdicts_of(rubric: list[str], text: str, reply: str, kind: str = "summarization") -> list[Any]:
-    probe = Probe(
-        domain="d", probe_id="p", episode_id="e", checkpoint=0, kind="open", dataset="x", category=kind,
-        metric=PUBLISHED, question="Where?", options=[], variables=[], gold=json.dumps(rubric), revealed="",
-        evidence=[],
-    )  # fmt: skip
-    answer = Reply(
-        domain="d", assistant="full", probe_id="p", episode_id="e", checkpoint=0, text=text, parsed=text,
-        recalled=[], recalled_sources=[],
-    )  # fmt: skip
+    probe = factories.probe(kind="open", category=kind, metric=PUBLISHED, gold=json.dumps(rubric))
+    answer = factories.reply(assistant="full", probe_id=probe.probe_id, text=text, parsed=text)
     handlers = {
         **{f"beam/judge_{name}": lambda request: reply for name in ("published", "corrected")},
         "beam/judge_same_event": lambda request: "no",

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -49,17 +50,7 @@ def read(tmp_path: Path, *rows: dict[str, Any], name: str = "rows.json") -> list
 
 
 def reply(probe_id: str, text: str | None, reason: str | None = None) -> Reply:
-    return Reply(
-        domain="d",
-        assistant="full",
-        probe_id=probe_id,
-        episode_id="e",
-        checkpoint=0,
-        text=text,
-        recalled=[],
-        recalled_sources=[],
-        reason=reason,
-    )
+    return factories.reply(assistant="full", probe_id=probe_id, text=text, parsed=None, reason=reason)
 
 
 @pytest.mark.parametrize("name", ["rows.json", "rows.parquet"])
