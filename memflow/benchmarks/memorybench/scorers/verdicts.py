@@ -20,6 +20,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     in_order,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import task
+from memflow.benchmarks.multiple_choice import unanswered
 from memflow.benchmarks.verdicts import MetricValue, values_of_judges, verdict_rows
 from memflow.errors import BadInput, BadSettings
 from memflow.judges.withheld import withheld_reason
@@ -68,8 +69,9 @@ class _ScoredProbe:
 async def _computed(probe: Probe, reply: Reply | None, place: int, context: ScoringContext) -> _ScoredProbe:
     scorer = scorer_of(task(probe.dataset))
     keys = scorer.metric_keys(probe, context)
-    if reply is None or reply.parsed is None or reply.reason is not None:
-        return _ScoredProbe(scorer, keys, ComputedValues(_missing_values(keys, _reason(reply))))
+    reason = unanswered(probe, reply)
+    if reason is not None or reply is None or reply.parsed is None:
+        return _ScoredProbe(scorer, keys, ComputedValues(_missing_values(keys, reason or "")))
     answered = AnsweredProbe(probe, reply.parsed, place)
     try:
         return _ScoredProbe(scorer, keys, await scorer.compute(answered, context), answered)
@@ -95,10 +97,3 @@ async def _judged(measured: _ScoredProbe, context: ScoringContext) -> list[Metri
 
 def _missing_values(keys: Sequence[MetricKey], reason: str) -> list[MetricValue]:
     return [MetricValue(metric, None, reason, variant) for metric, variant in keys]
-
-
-def _reason(reply: Reply | None) -> str:
-    """Return the reason why a reply has no values."""
-    if reply is None:
-        return "no reply; rerun the answers of this probe"
-    return reply.reason or "the reply holds no answer"

@@ -184,7 +184,6 @@ def outcome(name: str, domain: Domain, **tables: Sequence[Any]) -> RuleResult:
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("category_selected_in_domain", lambda probe: replace(probe, category="5")),
         ("evidence_in_conversation", lambda probe: replace(probe, evidence=["sample-2/D1:1"])),
         ("answerable_probes_have_evidence", lambda probe: replace(probe, evidence=[])),
     ],
@@ -195,12 +194,6 @@ def test_invalid_probe_fails_its_check(sample, name: str, change: Callable[[Prob
     probes = [change(built.probes[0]), *built.probes[1:]]
     found = outcome(name, built.domain, question__probes=probes, utterance__turns=built.turns)
     assert not found.passed and found.unexpected == 1
-
-
-def test_known_error_in_a_domain_without_them_fails_its_check(sample) -> None:
-    built, name = sample(known_errors="left_out"), "no_known_errors_if_left_out"
-    assert outcome(name, built.domain, question__probes=built.probes).passed
-    assert not outcome(name, built.domain, question__probes=sample().probes).passed
 
 
 async def test_many_judgments_without_a_label_fail_their_check(sample) -> None:

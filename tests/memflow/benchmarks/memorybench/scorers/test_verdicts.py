@@ -132,7 +132,10 @@ async def test_failed_reply_has_null_verdict_in_every_metric_without_judge_reque
     verdicts = await BENCH.verdicts(domain, probes, given, MetricBackends(chat))
     complete = await BENCH.verdicts(domain, probes, replies(probes), MetricBackends(judge()))
     assert not chat.requests
-    assert {row.reason for row in verdicts} == {"no answer", "no reply; rerun the answers of this probe"}
+    assert all(
+        (row.reason or "").endswith(("no answer", "has no reply; regenerate answer.replies"))
+        for row in verdicts
+    )
     assert [(row.probe_id, row.metric, row.variant) for row in verdicts] == [
         (row.probe_id, row.metric, row.variant) for row in complete
     ]
