@@ -82,8 +82,7 @@ def add_actions(domain: Domain, rows: Sequence[Round], probes: Sequence[Probe]) 
 
 def _calibrated(domain: Domain, kind: Family, own: Mapping[int, float]) -> CalibratedModel:
     parameters = parameters_of(domain)
-    given = PUBLISHED_HISTOGRAMS if parameters.calibration == "published" else parameters.calibration
-    histogram = own if isinstance(given, str) else given.get(kind, own)
+    histogram = PUBLISHED_HISTOGRAMS.get(kind, own) if parameters.calibration == "published" else own
     return calibrate(histogram, kind, parameters.actions)
 
 

@@ -29,9 +29,6 @@ def of(**parameters: Any) -> Any:
         ),
         ({"actions": {"k_L": 2}}, r"actions\.k_L"),
         ({"calibration": "guessed"}, "parameter calibration"),
-        ({"calibration": {"general": {"11": 1}}}, "parameter calibration"),
-        ({"calibration": {"locomo": {"9": 1}}}, "parameter calibration"),
-        ({"calibration": {"general": {}}}, "parameter calibration"),
     ],
 )
 def test_invalid_domain_parameter_error_names_the_parameter(wrong: dict[str, Any], message: str) -> None:
