@@ -1,13 +1,11 @@
 """LoCoMo from the command line: a run of the demo, imported answers on the leaderboard."""
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-DATA = os.environ.get("MEMFLOW_DATA")
 ASSISTANT = "imported_vendor@big-model"
 
 
@@ -84,33 +82,3 @@ def test_run_of_the_demo_and_imported_answers_share_a_leaderboard(empty, tmp_pat
 
     wrong = home.error("import", "results", "locomo_demo", str(tmp_path / "gone.json"))
     assert "gone.json" in wrong and "Get the file again" in wrong
-
-
-@pytest.mark.pipeline
-@pytest.mark.skipif(
-    not DATA or not Path(DATA, "locomo/locomo10.json").is_file(), reason="needs locomo10.json in MEMFLOW_DATA"
-)
-def test_run_on_one_published_conversation_with_the_scripted_chat(
-    empty, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("MEMFLOW_DATA", str(DATA))
-    run = empty(
-        "run", "--domain", "locomo_judges", "--limit", "1", "--memory", "bm25_message", "--memory", "none"
-    )
-    assert run.exit_code == 0, run.output
-    verdicts = empty.lake.read("score.verdicts", "locomo_judges~1/bm25_message")
-    assert len({row.probe_id for row in verdicts}) == 152
-    assert all(row.value is not None for row in verdicts)
-    scores = {
-        (score["assistant"], score["metric"]): score["value"]
-        for score in empty.json("show", "leaderboard")["scores"]
-        if score["variant"] == "standard"
-    }
-    assert 0 < scores["bm25_message", "j_strict"] < scores["bm25_message", "j_2026"] < 1
-    assert scores["none", "j_2025"] < scores["bm25_message", "j_2025"]
-    answers = Path(DATA, "longmemeval/locomo_zep.grades.json")
-    if answers.is_file():
-        empty.json("import", "results", "locomo_judges~1", str(answers))
-        scores = empty.json("show", "leaderboard")["scores"]
-        zep = next(score for score in scores if score["assistant"] == "imported_locomo_zep@unknown")
-        assert zep["value"] == pytest.approx(118 / 152)
