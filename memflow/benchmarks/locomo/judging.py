@@ -24,10 +24,6 @@ UNLABELED = "unlabeled_as_wrong"
 _BARE_OPTIONS = {"a": 0, "(a)": 0, "b": 1, "(b)": 1}
 
 
-def _whole_gold(probe: Probe) -> str:
-    return probe.gold
-
-
 def _first_alternative(probe: Probe) -> str:
     """Return the gold answer, in category 3 up to the first semicolon."""
     return probe.gold.partition(";")[0].strip() or probe.gold if probe.category == "3" else probe.gold
@@ -38,7 +34,7 @@ class Contract:
     """A judge contract: its metric, which is also the stem of its prompt, and the gold answer that the judge sees."""
 
     metric: str
-    gold: Callable[[Probe], str] = _whole_gold
+    gold: Callable[[Probe], str] = lambda probe: probe.gold
 
 
 CONTRACTS = {

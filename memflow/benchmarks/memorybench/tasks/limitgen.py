@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, quarantined_case
 from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.published_file import File, Said
-from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records, validated
 from memflow.records import Record
 
 LIMITATIONS: Mapping[str, Any] = load_yaml(__package__, "limitations.yaml")
@@ -53,7 +53,7 @@ def read(file: File) -> list[RawRecord]:
         raise file.bad(
             f"the file or folder name {kind!r} is not a limitation kind; the kinds are {', '.join(ASPECTS)}"
         )
-    parse = _parse_labels if folder == _LABELS else _parse_paper
+    parse = _parse_labels if folder == _LABELS else validated(Paper)
     return list(parse_records([file.whole(f"{folder}/{name}")], parse))
 
 
@@ -68,11 +68,6 @@ def truth_of(label: Any) -> str:
     """Return the planted limitation that a label states; empty for an invalid label."""
     truth = label.get("ground_truth") if isinstance(label, Mapping) else None
     return truth if isinstance(truth, str) and truth.strip() else ""
-
-
-def _parse_paper(content: Any) -> tuple[str, Any]:
-    Paper.model_validate(content)
-    return "", content
 
 
 def cases(records: Sequence[Record]) -> list[Case]:

@@ -19,6 +19,7 @@ from memflow.benchmarks.memorybench.tasks.task import (
     Pool,
     TaskReader,
     Text,
+    invalid_case,
 )
 from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import File, valid_records
@@ -189,17 +190,11 @@ def message_texts(sessions: Sequence[CorpusSession]) -> dict[str, str]:
 def _cases(talk: Conversation) -> list[Case]:
     options, messages = talk.options(), message_texts(corpus(talk))
     return [
-        _invalid_case(place, asked)
+        invalid_case(str(place), f"question {place}: {asked.fault}")
         if isinstance(asked, InvalidPart)
         else case(place, asked, options.get(place, ()), messages)
         for place, asked in enumerate(talk.questions)
     ]
-
-
-def _invalid_case(place: int, asked: InvalidPart) -> Case:
-    return Case(
-        case_id=str(place), question="", gold="", revealed="", reason=f"question {place}: {asked.fault}"
-    )
 
 
 def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:

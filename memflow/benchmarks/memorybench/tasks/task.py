@@ -154,10 +154,9 @@ def cases_of(
 
 def quarantined_case(record: Record) -> Case:
     """Return a quarantined case for a quarantined record."""
-    return Case(
-        case_id=record.record_id,
-        question="",
-        gold="",
-        revealed="",
-        reason=f"{record.source}, {record.reason}",
-    )
+    return invalid_case(record.record_id, f"{record.source}, {record.reason}")
+
+
+def invalid_case(case_id: str, reason: str) -> Case:
+    """Return a case that cannot be asked."""
+    return Case(case_id=case_id, question="", gold="", revealed="", reason=reason)

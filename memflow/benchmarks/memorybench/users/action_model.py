@@ -8,7 +8,7 @@ import math
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -70,8 +70,7 @@ class ActionProbabilities:
     copy: float
 
 
-@dataclass(frozen=True, slots=True)
-class DrawnActions:
+class DrawnActions(NamedTuple):
     """The randomly drawn actions of a user."""
 
     liked: bool

@@ -68,15 +68,7 @@ def add_actions(domain: Domain, rows: Sequence[Round], probes: Sequence[Probe]) 
             found.append(row)
             continue
         drawn = draw_actions(pressing.chances, _chance(domain, row, "press"))
-        found.append(
-            replace(
-                row,
-                felt=pressing.felt if noisy else None,
-                liked=drawn.liked,
-                disliked=drawn.disliked,
-                copied=drawn.copied,
-            )
-        )
+        found.append(replace(row, felt=pressing.felt if noisy else None, **drawn._asdict()))
     return found
 
 
