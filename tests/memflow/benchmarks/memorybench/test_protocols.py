@@ -108,3 +108,12 @@ async def test_learn_from_selects_dialogues_with_liked_or_copied_answer(demo_of:
     shared = episodes_of(replace(run, feedback=rounds))[0]
     assert cases(shared, 0) == list(chosen), "and the whole dialogue is, not the one answer"
     assert len(shared.events[0].messages) >= 4
+
+
+@pytest.mark.parametrize("end", ["stepwise", "onpolicy"])
+async def test_stepwise_probes_of_a_case_share_one_question_id(demo_of: Any, end: str) -> None:
+    run = await demo_of(end)
+    for probe in of(run.probes, "test"):
+        assert probe.probe_id == f"{probe.question_id}/{probe.checkpoint}"
+        assert probe.opens == (probe.checkpoint == 0)
+    assert {(probe.question_id, probe.opens) for probe in of(run.probes, "train")} == {(None, False)}

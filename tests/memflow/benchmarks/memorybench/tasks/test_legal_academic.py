@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.load import build_pools
-from memflow.benchmarks.memorybench.selection import select
 from memflow.benchmarks.memorybench.tasks.task import Case
 from memflow.records import Record
 
@@ -139,15 +137,6 @@ def test_limitgen_case_has_paper_text_as_question_and_planted_kind_as_category(r
     )
     assert json.loads(one.gold) == {"ground_truth": "No ablation of the rope.", "category": "ablation"}
     assert one.revealed == "No ablation of the rope."
-
-
-def test_published_lexeval_task_5_4_has_500_unique_questions(read_published: Any) -> None:
-    records = read_published("lexeval_qa")
-    found = cases(records)
-    assert all(case.reason is None for case in found)
-    assert len(found) == len({case.question for case in found}) == 500
-    (selected,) = select(Domain("legal", "memorybench", ("lexeval_qa",), "a test"), records)
-    assert (len(selected.test), len(selected.train)) == (50, 200)
 
 
 LABELS_OF_TWO = {"2403.1v1": LABEL, "2403.2v1": LABEL}
