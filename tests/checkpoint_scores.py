@@ -1,22 +1,15 @@
-"""Leaderboard rows over checkpoints: from arrays of correct answers, or from verdicts through lake and SQL."""
+"""Leaderboard rows over checkpoints from arrays of correct answers."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-from factories import metric_context, score, verdict
+from factories import score
 
-from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.metrics.continual import Summary, summary
-from memflow.records import Probe, Score, Verdict
-from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.warehouse import Warehouse
-from memflow.scoring.continual import CheckpointSums, continual_scores
+from memflow.records import Score
 
 SCORE = score(value=0.5, n=10, n_episodes=5, simulator="s", scripted=False)
-
-Answer = Callable[[Probe], float | None]
 
 
 def expected_accuracy(found: Summary) -> list[float]:
@@ -62,44 +55,3 @@ def _rows(
     yield row("all_correct", found.all_correct, None)
     yield row("all_wrong", found.all_wrong, None)
     yield row("flip_rate", found.flip_rate, None)
-
-
-def followed(
-    folder: Path, domain: str, probes: Sequence[Probe], answers: Mapping[str, Answer]
-) -> dict[str, dict[tuple[str, str], Score]]:
-    """Return the scores of each assistant by metric and slice; `answers` gives the value of its reply to a probe."""
-    lake = Lake(folder / "lake")
-    lake.write("question.probes", domain, probes, fingerprint="")
-    for assistant, worth in answers.items():
-        rows = [_verdict(domain, assistant, probe, worth(probe)) for probe in probes if probe.split == "test"]
-        lake.write("score.verdicts", f"{domain}/{assistant}", rows, fingerprint="")
-    added = [
-        CheckpointSums(**row)
-        for row in Warehouse(lake, folder / "memflow.duckdb").query("continual", domain=domain)
-    ]
-    return {
-        assistant: {
-            (each.metric, each.slice): each
-            for each in continual_scores(
-                [row for row in added if row.assistant == assistant],
-                metric_context(domain=domain, independent=INDEPENDENT_CASES),
-                none="none" in answers,
-            )
-        }
-        for assistant in answers
-    }
-
-
-def curve(figures: Mapping[tuple[str, str], Score], metric: str) -> list[float | None]:
-    """Return the values of a metric by checkpoint, rounded to 6 digits."""
-    found = [(name, figure) for (each, name), figure in figures.items() if each == metric and name != "all"]
-    ordered = sorted(found, key=lambda one: int(one[0].removeprefix("checkpoint ")))
-    return [None if figure.value is None else round(figure.value, 6) for _, figure in ordered]
-
-
-def _verdict(domain: str, assistant: str, probe: Probe, value: float | None) -> Verdict:
-    of_probe = {
-        name: getattr(probe, name) for name in ("probe_id", "episode_id", "checkpoint", "dataset", "metric")
-    }
-    reason = "no answer" if value is None else None
-    return verdict(domain=domain, assistant=assistant, value=value, reason=reason, **of_probe)

@@ -10,16 +10,10 @@ those of `Download`, and `github` or `hugging_face` names the repository as `OWN
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import quote
 
 from memflow.benchmarks.datasets import Dataset, Defect
-from memflow.benchmarks.origins import (
-    Download,
-    HuggingFaceFiles,
-    Origin,
-    github_archive,
-    github_file,
-    hugging_face_file,
-)
+from memflow.benchmarks.origins import Download, HuggingFaceFiles, Origin, RemoteArchive, RemoteFile
 from memflow.benchmarks.packaged import load_toml
 
 
@@ -45,13 +39,17 @@ def _dataset(benchmark: str, name: str, table: Mapping[str, Any]) -> Dataset:
 def _origins(download: Mapping[str, Any]) -> Iterator[Origin]:
     on_github = "github" in download
     repository, _, revision = download["github" if on_github else "hugging_face"].partition("@")
+    revision = revision or "main"
+    raw = f"https://huggingface.co/datasets/{repository}/resolve/{revision}"
+    if on_github:
+        raw = f"https://raw.githubusercontent.com/{repository}/{revision}"
     for path, known in download.get("files", {}).items():
-        if on_github:
-            yield github_file(repository, revision, path=path, **known)
-        else:
-            yield hugging_face_file(repository, path=path, **known, revision=revision or "main")
+        fields = dict(known)
+        yield RemoteFile(f"{raw}/{quote(fields.pop('source'))}", path, **fields)
     patterns = download.get("patterns", ())
     if "archive" in download:
-        yield github_archive(repository, revision, download["archive"], patterns)
+        # The checksum of an archive is not known: GitHub packs it on request.
+        archive = f"https://codeload.github.com/{repository}/tar.gz/{revision}"
+        yield RemoteArchive(archive, download["archive"], strip=1, patterns=patterns)
     if "snapshot" in download:
-        yield HuggingFaceFiles(repository, download["snapshot"], patterns, revision or "main")
+        yield HuggingFaceFiles(repository, download["snapshot"], patterns, revision)

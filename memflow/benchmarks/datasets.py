@@ -52,8 +52,6 @@ class Dataset:
     """Replacements by file; the first that exists is used."""
     ships: bool = False
     """True for data that ship with the benchmark: `files` are then paths inside the package `package`."""
-    readable: bool = True
-    """False while there is no reader for the data set yet."""
     own: bool = False
     """True for a file of the user's own, named in memflow.toml."""
     package: str = "memflow"

@@ -6,7 +6,6 @@ A benchmark declares them as `Dataset.download`. resources/data/downloads/ downl
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import quote
 
 GIGABYTE = 1_000_000_000
 _RELATIVE = re.compile(r"(?!/)(?!.*(?:^|/)\.\.?(?:/|$))[^\\\x00]+")
@@ -93,27 +92,3 @@ def check_target(path: str) -> None:
         raise ValueError(
             f"the path {path!r} is absolute or contains `.` or `..`. Use a path below the data folder."
         )
-
-
-def github_file(
-    repository: str, commit: str, source: str, path: str, sha256: str = "", size: int | None = None
-) -> RemoteFile:
-    """Return a file of a GitHub repository at a commit."""
-    url = f"https://raw.githubusercontent.com/{repository}/{commit}/{quote(source)}"
-    return RemoteFile(url, path, sha256, size)
-
-
-def github_archive(
-    repository: str, commit: str, members: Mapping[str, str], patterns: tuple[str, ...] = ()
-) -> RemoteArchive:
-    """Return the archive of a GitHub repository at a commit. Its checksum is not known: GitHub packs it on request."""
-    url = f"https://codeload.github.com/{repository}/tar.gz/{commit}"
-    return RemoteArchive(url, members, strip=1, patterns=patterns)
-
-
-def hugging_face_file(
-    repository: str, source: str, path: str, sha256: str = "", size: int | None = None, revision: str = "main"
-) -> RemoteFile:
-    """Return a file of a Hugging Face data set."""
-    url = f"https://huggingface.co/datasets/{repository}/resolve/{revision}/{quote(source)}"
-    return RemoteFile(url, path, sha256, size)

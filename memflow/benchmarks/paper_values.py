@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
-from memflow.errors import BadInput
-
 KEY = ("table", "system", "model", "slice", "metric")
-COLUMNS = (*KEY, "value", "source", "note")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +33,6 @@ class PublishedValue:
 
 @cache
 def read_values(package: str) -> tuple[PublishedValue, ...]:
-    """Return the rows of a package's `paper.csv`. Raises BadInput for wrong columns, and for two values of a key."""
-    rows = csv.DictReader(
-        io.StringIO(files(package).joinpath("paper.csv").read_text(encoding="utf-8")), strict=True
-    )
-    if tuple(rows.fieldnames or ()) != COLUMNS:
-        raise BadInput(
-            f"paper.csv of {package} has the columns {rows.fieldnames}. Use: {', '.join(COLUMNS)}."
-        )
-    values: dict[tuple[str, ...], PublishedValue] = {}
-    for number, row in enumerate(rows, 2):
-        key = tuple(row[name] for name in KEY)
-        if None in row or None in row.values() or key in values:
-            fault = "is there twice" if key in values else "has another number of fields"
-            raise BadInput(f"paper.csv of {package}, line {number}: the row {key} {fault}. Fix the line.")
-        values[key] = PublishedValue(**row)
-    return tuple(values.values())
+    """Return the rows of a package's `paper.csv`, whose columns are the fields of `PublishedValue`."""
+    text = files(package).joinpath("paper.csv").read_text(encoding="utf-8")
+    return tuple(PublishedValue(**row) for row in csv.DictReader(io.StringIO(text), strict=True))

@@ -47,9 +47,7 @@ class Parameter(ProfiledSetting):
 
     name: str
 
-    @property
-    def set_by(self) -> str:
-        return f"parameters.{self.name}"
+    set_by = "parameters.{name}"
 
 
 @dataclass(frozen=True)
@@ -58,9 +56,7 @@ class Temperature(ProfiledSetting):
 
     role: str
 
-    @property
-    def set_by(self) -> str:
-        return f"temperature of roles.{self.role}"
+    set_by = "temperature of roles.{role}"
 
 
 @dataclass(frozen=True)
@@ -71,9 +67,7 @@ class TokenLimit(ProfiledSetting):
     prompt: str = ""
     """The stem of a prompt of the benchmark with a bound of its own, which a role's bound can only raise."""
 
-    @property
-    def set_by(self) -> str:
-        return f"token_limits.{self.role}.output"
+    set_by = "token_limits.{role}.output"
 
 
 @dataclass(frozen=True)
@@ -82,9 +76,7 @@ class Variant(ProfiledSetting):
 
     metrics: tuple[str, ...]
 
-    @property
-    def set_by(self) -> str:
-        return "DOMAIN.PROFILE"
+    set_by = "DOMAIN.PROFILE"
 
 
 @dataclass(frozen=True)
@@ -94,9 +86,7 @@ class MemoryParameter(ProfiledSetting):
     memory: str
     name: str
 
-    @property
-    def set_by(self) -> str:
-        return f"{self.name} of the memory {self.memory}"
+    set_by = "{name} of the memory {memory}"
 
 
 @dataclass(frozen=True)
@@ -106,9 +96,7 @@ class RoleModel:
     role: str
     published: str
 
-    @property
-    def set_by(self) -> str:
-        return f"roles.{self.role}"
+    set_by = "roles.{role}"
 
 
 @dataclass(frozen=True)
@@ -166,4 +154,4 @@ Setting = (
     | SampleLimit
     | Fixed
 )
-"""How a point is set. `set_by` names the setting of memflow.toml or the option that sets it."""
+"""How a point is set. `set_by` names the setting of memflow.toml or the option that sets it, with fields in braces."""

@@ -70,6 +70,12 @@ def stored_rows(reader: Reader, table: str, partitions: Iterable[str]) -> list[A
     return [row for name in partitions if reader.facts(table, name) for row in reader.rows(table, name)]
 
 
+def record_table(records: Sequence[Mapping[str, Any]], columns: Sequence[str] = ()) -> "Table":
+    """Return records as a table with these columns, or all columns of the records."""
+    names = columns or list(records[0] if records else ())
+    return Table(names, [[record[name] for name in names] for record in records])
+
+
 def scores_of(reader: Reader, results: Collection[tuple[str, str]]) -> list[Score]:
     """Return the leaderboard's scores of (domain, assistant) pairs."""
     return [score for score in reader.scores() if (score.domain, score.assistant) in results]

@@ -41,6 +41,11 @@ class Answer(Generic[T]):
     at_limit: tuple[str, ...] = ()
 
     @property
+    def digest(self) -> str | None:
+        """The ledger digest of the last completion, or None for an unrecorded completion."""
+        return (self.completion.digest or None) if self.completion else None
+
+    @property
     def cut(self) -> bool:
         """Whether the value is a text that the token limit cut."""
         return self.value is not None and self.completion is not None and self.completion.cut

@@ -132,7 +132,6 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
         "origin": dataset.origin,
         "ships": dataset.ships,
         "own": dataset.own,
-        "readable": dataset.readable,
         "state": state,
         "files": [*dataset.files, *dataset.optional],
         "lacking": list(held.optional) if is_found else [],
@@ -146,7 +145,7 @@ def _dataset(dataset: "Dataset", library: "Library") -> dict[str, Any]:
 
 def _state(row: dict[str, Any]) -> str:
     is_by_hand = row["state"] == "missing" and not row["command"]
-    return "no reader yet" if not row["readable"] else "by hand" if is_by_hand else row["state"]
+    return "by hand" if is_by_hand else row["state"]
 
 
 def _size(row: dict[str, Any]) -> str:

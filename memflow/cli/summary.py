@@ -7,7 +7,6 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.protocol_settings import STANDARD
 from memflow.chat.scripted import LABEL
 from memflow.cli.evidence import count, evidence, label_note, state_probe_failures, warnings
@@ -156,7 +155,7 @@ class Summary:
             ]
         for domain, datasets in outcome.missing.items():
             shown.append(heading(f"{domain} was not measured whole; it lacks"))
-            shown += [Text(f"  {dataset.name}: {_why(dataset)}") for dataset in datasets]
+            shown += [Text(f"  {dataset.name}: {dataset.advice}") for dataset in datasets]
         shown += self._problems()
         if self.label:
             subject = f"The chat here was {LABEL}" if self.label == LABEL else self.label
@@ -297,10 +296,6 @@ def _counts(row: Mapping[str, Score]) -> tuple[str, str]:
     measured = [score for score in scores if score.n] or scores or [*row.values()]
     counts = dict.fromkeys(count(score) for score in measured)
     return "/".join(counts), f"{min(score.coverage for score in measured):.0%}"
-
-
-def _why(dataset: Dataset) -> str:
-    return dataset.advice if dataset.readable else f"memflow has no reader for it yet. {dataset.advice}"
 
 
 def cell(score: Score | None) -> str:

@@ -99,7 +99,7 @@ def _rows(point: "ProtocolPoint", values: Mapping[str, Any], domain: "Domain") -
             "paper": point.paper,
             "source": point.source,
             "changes_scores": point.changes_scores,
-            "set_by": point.setting.set_by or None,
+            "set_by": point.setting.set_by.format(**vars(point.setting)) or None,
             "prompts": [*point.setting.names(domain.benchmark)]
             if isinstance(point.setting, PromptText)
             else [],

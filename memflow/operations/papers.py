@@ -119,11 +119,7 @@ def missing_data(settings: "Settings", table: TableOfPaper) -> dict[str, str]:
     library = Library(settings.data, settings.datasets)
     names = dict.fromkeys(name for domain in map(settings.domain, table.domains) for name in domain.datasets)
     datasets = [library.dataset(name) for name in names]
-    return {
-        dataset.name: dataset.advice
-        for dataset in datasets
-        if not (dataset.readable and library.found(dataset))
-    }
+    return {dataset.name: dataset.advice for dataset in datasets if not library.found(dataset)}
 
 
 def listed_tables(settings: "Settings", paper: str | None = None) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from typing import Any
 from memflow.benchmarks.domain_names import DomainName
 from memflow.benchmarks.domains import Domain
 from memflow.metrics.intervals import Interval, Units
-from memflow.records import Probe, Score
+from memflow.records import Probe, Score, Verdict
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.intervals import metric_interval
 from memflow.scoring.metric import Metric
@@ -192,6 +192,33 @@ def probe_score(
     probes = list(asked)
     pairs = [(probe.episode_id, values[probe.probe_id]) for probe in probes if probe.probe_id in values]
     return value_score(context, metric, pairs, len(probes), **options)
+
+
+def values_by_metric(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], dict[str, float | None]]:
+    """Return the values of verdicts by metric and variant, and by probe id; None for a verdict without a value."""
+    values: dict[tuple[str, str], dict[str, float | None]] = {}
+    for row in verdicts:
+        values.setdefault((row.metric, row.variant), {})[row.probe_id] = row.value
+    return values
+
+
+def slice_scores(
+    context: MetricContext,
+    values: Mapping[tuple[str, str], Mapping[str, float | None]],
+    slices: Mapping[str, Sequence[Probe]],
+) -> list[Score]:
+    """Return the score of each metric and variant over the probes of each slice that have a verdict of it."""
+    return [
+        probe_score(context, metric, asked, known_values(of_probes), variant=variant, slice_name=name)
+        for name, probes in slices.items()
+        for (metric, variant), of_probes in values.items()
+        if (asked := [probe for probe in probes if probe.probe_id in of_probes])
+    ]
+
+
+def known_values(values: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the values that are not None."""
+    return {probe_id: value for probe_id, value in values.items() if value is not None}
 
 
 def sums_by_episode(values: Iterable[tuple[str, float]]) -> list[tuple[float, int]]:

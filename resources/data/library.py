@@ -102,12 +102,12 @@ class Library:
         return len(self._there(dataset)) == len(dataset.files)
 
     def datasets_of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
-        """Return the data sets of a domain that can be read, and those that cannot be read.
+        """Return the data sets of a domain that can be read, and those of which files are missing.
 
-        A data set cannot be read if files are missing or it has no reader. Raises MissingData if none can be read.
+        Raises MissingData if none can be read.
         """
         wanted = [self.dataset(name) for name in domain.datasets]
-        found = [each for each in wanted if each.readable and self.found(each)]
+        found = [each for each in wanted if self.found(each)]
         lacking = [each for each in wanted if each not in found]
         if not found:
             raise MissingData(

@@ -17,7 +17,6 @@ SPEC = BenchmarkSpec(
     datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:Beam",
     checks=(f"{__name__}.checks:EXPECTED",),
-    views=f"{__name__}.views:VIEWS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     paper=__name__,
     unit="conversations",

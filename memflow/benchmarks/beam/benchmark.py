@@ -1,10 +1,9 @@
 """The `Benchmark` implementation of BEAM, which calls the other modules of this package."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.beam.answers import graded_score, is_same_event
 from memflow.benchmarks.beam.config import parse_config
 from memflow.benchmarks.beam.judging import judge_prompts
@@ -21,11 +20,9 @@ from memflow.benchmarks.defaults import probe_ids
 from memflow.benchmarks.domains import Domain
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
-from memflow.chat.scripted import Handler
 from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall
-from memflow.metrics.backends import MetricBackends
-from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.records import GoldLabel, Probe, Record, Turn
 
 
 class Beam(Benchmark):
@@ -33,10 +30,11 @@ class Beam(Benchmark):
 
     name = "beam"
     probe_slices = staticmethod(probe_slices)
+    records = staticmethod(read_records)
+    verdicts = staticmethod(make_verdicts)
+    scores = staticmethod(make_scores)
+    handlers = staticmethod(HANDLERS.copy)
     judged_metrics = frozenset({CORRECTED, PUBLISHED, *ORDER_METRICS})
-
-    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return read_records(dataset, files)
 
     def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
         return count_contents(records)
@@ -79,14 +77,6 @@ class Beam(Benchmark):
     def parse(self, probe: Probe, value: Any) -> str:
         return str(value)
 
-    async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
-    ) -> list[Verdict]:
-        return await make_verdicts(domain, probes, replies, backends)
-
-    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        return make_scores(domain, results)
-
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
         by_type = {"all", *map(type_slice, TYPES)}
         return {name: ids for name, ids in probe_ids(probe_slices(probes)).items() if name not in by_type}
@@ -96,9 +86,6 @@ class Beam(Benchmark):
 
     def judge_cases(self) -> Sequence[JudgeCase]:
         return load_cases(PACKAGE, parse=_parse_case)
-
-    def handlers(self) -> dict[str, Handler]:
-        return dict(HANDLERS)
 
 
 def _parse_case(reply: Any) -> dict[str, Any]:

@@ -97,9 +97,7 @@ async def judge_items(
         answer = await ask(
             judge, prompt(contract.stem), fields, check=_fault(read), attempts=contract.attempts
         )
-        completion = answer.completion
-        reply = completion.text if completion else None
-        digest = (completion.digest or None) if completion else None
+        reply, digest = answer.completion.text if answer.completion else None, answer.digest
         if answer.value is None:
             fault = _fault(read)(reply) if reply and reply.strip() else None
             return ItemJudgment(None, fault or answer.reason or "the judge gave no answer", reply, digest)

@@ -38,7 +38,8 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         if source.endswith((".parquet", ".jsonl")):
             with path.open("rb") as stream:
                 file = File(dataset, source, b"", hashlib.file_digest(stream, "sha256").hexdigest())
-            rows = _parquet_rows(file, path) if source.endswith(".parquet") else _json_lines(path)
+            is_parquet = source.endswith(".parquet")
+            rows = file.parquet_rows(_columns, path=path, batch=1) if is_parquet else _json_lines(path)
             add_records(file, parse_records(rows, _parse), found, seen, ascii_only=True)
         else:
             _add_file(folders, source, path)
@@ -85,29 +86,10 @@ def _json_lines(path: Path) -> Iterator[RawRecord]:
                     yield RawRecord(f"line {number}", "", fault=fault)
 
 
-def _parquet_rows(file: File, path: Path) -> Iterator[RawRecord]:
-    import pyarrow as pa  # noqa: PLC0415  (other forms need no Arrow)
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    try:
-        table = pq.ParquetFile(path)
-        names = table.schema_arrow.names
-        if lacking := {"conversation_id", "chat", "probing_questions"} - {
-            *names,
-            *(["chat"] if "plans" in names else []),
-        }:
-            raise file.bad(f"the columns lack {', '.join(sorted(lacking))}")
-        # The plans of a conversation of 10M tokens have its chat a second time.
-        columns = ["conversation_id", "chat" if "chat" in names else "plans", "probing_questions"]
-        number = 0
-        for batch in table.iter_batches(1, columns=columns):
-            for row in batch.to_pylist():
-                yield RawRecord(f"row {number}", row)
-                number += 1
-    except (pa.ArrowException, OSError) as wrong:
-        raise file.bad(
-            f"the file is truncated or not Parquet ({' '.join(str(wrong).split())[:200]})"
-        ) from wrong
+def _columns(names: Sequence[str]) -> Sequence[str]:
+    """Return the columns to read. The plans of a conversation of 10M tokens have its chat a second time."""
+    chat = "plans" if "plans" in names and "chat" not in names else "chat"
+    return ("conversation_id", chat, "probing_questions")
 
 
 def _add_file(folders: dict[str, Folder], source: str, path: Path) -> None:

@@ -28,30 +28,27 @@ from memflow.benchmarks.beam.types import (
 from memflow.benchmarks.domains import Domain
 from memflow.metrics.intervals import Array, Interval, statistic_interval
 from memflow.records import Probe, Score
-from memflow.scoring.estimate import MetricContext, Sample, estimate, probe_score, valid_probes
+from memflow.scoring.estimate import (
+    MetricContext,
+    Sample,
+    estimate,
+    known_values,
+    probe_score,
+    slice_scores,
+    valid_probes,
+    values_by_metric,
+)
 from memflow.scoring.judges import STANDARD, parse_variant
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant for every contract and slice, and what constant answers would score."""
     context, probes = MetricContext.from_results(domain, results), valid_probes(results)
-    values: dict[tuple[str, str], dict[str, float]] = {}
-    asked: dict[tuple[str, str], set[str]] = {}
-    for row in results.verdicts:
-        if not parse_variant(row.variant).base.startswith(ITEM):
-            key = row.metric, row.variant
-            asked.setdefault(key, set()).add(row.probe_id)
-            of_key = values.setdefault(key, {})
-            if row.value is not None:
-                of_key[row.probe_id] = row.value
-    scores = [
-        probe_score(context, metric, members, values[metric, variant], variant=variant, slice_name=name)
-        for name, part in probe_slices(probes).items()
-        for (metric, variant), ids in asked.items()
-        if (members := [probe for probe in part if probe.probe_id in ids])
-    ]
+    rows = [row for row in results.verdicts if not parse_variant(row.variant).base.startswith(ITEM)]
+    values = values_by_metric(rows)
+    scores = slice_scores(context, values, probe_slices(probes))
     scores += [
-        _ability_mean(context, metric, probes, of_metric)
+        _ability_mean(context, metric, probes, known_values(of_metric))
         for (metric, variant), of_metric in values.items()
         if metric in (CORRECTED, PUBLISHED) and variant == STANDARD
     ]

@@ -1,9 +1,8 @@
 """The command `memflow show simulators`: scores by simulator and chat model (MemoryBench, Table 22)."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
-from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, measured_names, stored_rows
+from memflow.benchmarks.views import Answer, Note, Reader, measured_names, record_table, stored_rows
 from memflow.records import PublishedScore
 from memflow.scoring.judges import STANDARD
 from memflow.scoring.measures import is_compared
@@ -11,8 +10,9 @@ from memflow.scoring.measures import is_compared
 FIELDS = (
     "domain", "metric", "variant", "slice", "memory", "model", "value", "low", "high", "n", "scripted", "published_at",
 )  # fmt: skip
+COLUMNS = ("domain", "metric", "memory", "simulator", "model", "value", "low", "high", "n")
 MEANING = (
-    "The newest published score of each memory, model of the users and answering model (`chat`). A later model does "
+    "The newest published score of each memory, model of the users and answering model. A later model does "
     "not replace the results of an earlier one here."
 )
 
@@ -39,26 +39,10 @@ def show_simulators(reader: Reader, domain: Sequence[str] | None = None) -> Answ
     )
     rows = [row for row in newest.values() if row.domain in names and row.value is not None]
     records = [{**{name: getattr(row, name) for name in FIELDS}, **_simulator(row)} for row in rows]
-    return Answer({"scores": records}, [*_tables(rows), Note(MEANING)], records, rows)
+    return Answer({"scores": records}, [record_table(records, COLUMNS), Note(MEANING)], records, rows)
 
 
 def _simulator(row: PublishedScore) -> dict[str, str]:
     """Return the name of the model that played the users, and its short fingerprint."""
     name, _, fingerprint = (row.simulator_model or "").rpartition(" (")
     return {"simulator": name, "simulator_fingerprint": fingerprint.removesuffix(")")}
-
-
-def _tables(rows: Sequence[PublishedScore]) -> Iterator[Part]:
-    for domain in dict.fromkeys(row.domain for row in rows):
-        yield Heading(domain)
-        own = [row for row in rows if row.domain == domain]
-        heads = [*dict.fromkeys((row.simulator_model, row.model) for row in own)]
-        for metric in dict.fromkeys(row.metric for row in own):
-            values = {
-                (row.memory, row.simulator_model, row.model): row.value for row in own if row.metric == metric
-            }
-            lines: list[list[Any]] = [
-                [memory, *(values.get((memory, *head)) for head in heads)]
-                for memory in dict.fromkeys(name for name, _, _ in values)
-            ]
-            yield Table(("memory", *(f"users {users}\nchat {chat}" for users, chat in heads)), lines, metric)

@@ -5,15 +5,11 @@ from dataclasses import asdict, dataclass
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.views import Answer, Note, Reader, Table, measured_names
+from memflow.benchmarks.views import Answer, Note, Reader, measured_names, record_table
 from memflow.records import Probe, Turn
 from memflow.tokens import quarters
 
 WHOLE = "all"
-COLUMNS = (
-    "domain", "slice", "trajectories", "periods", "sessions", "per trajectory", "messages", "questions",
-    "tokens per trajectory",
-)  # fmt: skip
 MEANING = "Tokens are estimated: four characters, or one Chinese character, are a token."
 
 
@@ -49,10 +45,9 @@ def show_statistics(reader: Reader, domain: Sequence[str] | None = None, slices:
             one, reader.rows("utterance.turns", one.name), reader.rows("question.probes", one.name)
         )
     ]
-    shown = [row for row in rows if slices or row.slice == WHOLE]
-    cells = [list(asdict(row).values()) for row in shown]
     records = [asdict(row) for row in rows]
-    return Answer({"statistics": records}, [Table(COLUMNS, cells), Note(MEANING)], records)
+    table = record_table([record for record in records if slices or record["slice"] == WHOLE])
+    return Answer({"statistics": records}, [table, Note(MEANING)], records)
 
 
 def statistics_of(domain: Domain, turns: Sequence[Turn], probes: Sequence[Probe]) -> list[DomainStatistics]:

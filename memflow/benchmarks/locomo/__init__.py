@@ -18,7 +18,6 @@ SPEC = BenchmarkSpec(
     datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:LoCoMo",
     checks=(f"{__name__}.checks:EXPECTED",),
-    views=f"{__name__}.views:VIEWS",
     imports=f"{__name__}.views:IMPORTS",
     protocol=f"{__name__}.protocol:PROTOCOL",
     paper=__name__,

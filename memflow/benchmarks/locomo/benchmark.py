@@ -1,9 +1,8 @@
 """The `Benchmark` implementation of LoCoMo, which calls the other modules of this package."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
-from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.defaults import probe_ids
 from memflow.benchmarks.domains import Domain
@@ -19,11 +18,9 @@ from memflow.benchmarks.locomo.turns import make_turns
 from memflow.benchmarks.locomo.verdicts import make_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
-from memflow.chat.scripted import Handler
 from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall
-from memflow.metrics.backends import MetricBackends
-from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.records import GoldLabel, Probe, Record, Turn
 
 
 class LoCoMo(Benchmark):
@@ -31,10 +28,11 @@ class LoCoMo(Benchmark):
 
     name = "locomo"
     probe_slices = staticmethod(probe_slices)
+    records = staticmethod(read_records)
+    verdicts = staticmethod(make_verdicts)
+    scores = staticmethod(make_scores)
+    handlers = staticmethod(HANDLERS.copy)
     judged_metrics = frozenset({*CONTRACTS, J_RECORDED})
-
-    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return read_records(dataset, files)
 
     def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
         return count_contents(records)
@@ -71,14 +69,6 @@ class LoCoMo(Benchmark):
     def parse(self, probe: Probe, value: str) -> str:
         return value
 
-    async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
-    ) -> list[Verdict]:
-        return await make_verdicts(domain, probes, replies, backends)
-
-    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        return make_scores(domain, results)
-
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> dict[str, frozenset[str]]:
         return {name: ids for name, ids in probe_ids(probe_slices(probes)).items() if name != "all"}
 
@@ -92,6 +82,3 @@ class LoCoMo(Benchmark):
 
     def judge_cases(self) -> Sequence[JudgeCase]:
         return load_cases(PACKAGE)
-
-    def handlers(self) -> dict[str, Handler]:
-        return dict(HANDLERS)

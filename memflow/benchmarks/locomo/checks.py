@@ -1,18 +1,14 @@
-"""The checks of LoCoMo's rows: categories, gold answers, cited evidence, and labels of judges."""
+"""The checks of LoCoMo's rows: cited evidence, and labels of judges."""
 
 from collections.abc import Sequence
 
-from memflow.benchmarks.locomo.config import parse_config
 from memflow.benchmarks.locomo.judging import CONTRACTS
-from memflow.benchmarks.locomo.known_errors import has_wrong_gold
 from memflow.checks.rules import (
     AcrossTables,
     EachRow,
-    PerDomain,
     Rule,
     WholeTable,
     add_descriptions,
-    each_valid_row,
     expect,
     expect_all,
 )
@@ -20,16 +16,6 @@ from memflow.records import Probe, Turn, Verdict
 
 MAX_UNLABELED = 0.01
 """The largest share of verdicts of a judge without a value."""
-
-
-def _category_rule(domain_categories: Sequence[int]) -> Rule:
-    allowed = {str(category) for category in domain_categories}
-    return each_valid_row(lambda probe: probe.category in allowed)
-
-
-def probes_with_known_errors(probes: Sequence[Probe]) -> list[int]:
-    """Return the positions of probes whose gold answer is known to be wrong."""
-    return [index for index, probe in enumerate(probes) if has_wrong_gold(probe.probe_id, probe.question)]
 
 
 def probes_with_missing_evidence(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[int]:
@@ -50,12 +36,6 @@ def verdicts_without_label(verdicts: Sequence[Verdict]) -> list[int]:
 
 
 _PROBES: dict[str, Rule] = {
-    "category_selected_in_domain": PerDomain(lambda domain: _category_rule(parse_config(domain).categories)),
-    "no_known_errors_if_left_out": PerDomain(
-        lambda domain: (
-            WholeTable(probes_with_known_errors) if parse_config(domain).known_errors == "left_out" else None
-        )
-    ),
     "evidence_in_conversation": AcrossTables(
         ("question.probes", "utterance.turns"), probes_with_missing_evidence
     ),

@@ -24,10 +24,6 @@ UNLABELED = "unlabeled_as_wrong"
 _BARE_OPTIONS = {"a": 0, "(a)": 0, "b": 1, "(b)": 1}
 
 
-def _whole_gold(probe: Probe) -> str:
-    return probe.gold
-
-
 def _first_alternative(probe: Probe) -> str:
     """Return the gold answer, in category 3 up to the first semicolon."""
     return probe.gold.partition(";")[0].strip() or probe.gold if probe.category == "3" else probe.gold
@@ -38,16 +34,15 @@ class Contract:
     """A judge contract: its metric, which is also the stem of its prompt, and the gold answer that the judge sees."""
 
     metric: str
-    title: str
-    gold: Callable[[Probe], str] = _whole_gold
+    gold: Callable[[Probe], str] = lambda probe: probe.gold
 
 
 CONTRACTS = {
     contract.metric: contract
     for contract in (
-        Contract("j_2025", "J, generous (2025)"),
-        Contract("j_2026", "J, more generous (2026)", _first_alternative),
-        Contract("j_strict", "J, strict"),
+        Contract("j_2025"),
+        Contract("j_2026", _first_alternative),
+        Contract("j_strict"),
     )
 }
 
@@ -101,12 +96,11 @@ async def judge_runs(
 
 async def _judge(contract: Contract, fields: dict[str, str], judge: Chat) -> Judgment:
     answer = await ask(judge, prompt(contract.metric), fields)
-    digest = (answer.completion.digest or None) if answer.completion else None
     if answer.value is None:
         # The judge answered, and its answer has no label; a cut answer may have lost it.
         unlabeled = answer.completion is not None and not answer.completion.cut
-        return Judgment(None, answer.reason or "the judge gave no label", digest, unlabeled)
-    return Judgment(float(answer.value.label == "CORRECT"), None, digest)
+        return Judgment(None, answer.reason or "the judge gave no label", answer.digest, unlabeled)
+    return Judgment(float(answer.value.label == "CORRECT"), None, answer.digest)
 
 
 def chosen_text(answer: str, options: Sequence[str]) -> str:

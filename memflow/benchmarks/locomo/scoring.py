@@ -15,35 +15,31 @@ from memflow.benchmarks.locomo.known_errors import has_wrong_gold, without_wrong
 from memflow.benchmarks.locomo.metrics import KEY_CEILING, RUN_DEVIATION
 from memflow.metrics.intervals import Interval
 from memflow.records import Probe, Score
-from memflow.scoring.estimate import MetricContext, Sample, estimate, probe_score, valid_probes
+from memflow.scoring.estimate import (
+    MetricContext,
+    Sample,
+    estimate,
+    known_values,
+    probe_score,
+    slice_scores,
+    valid_probes,
+    values_by_metric,
+)
 from memflow.scoring.judges import STANDARD
 
 WITHOUT_KNOWN_ERRORS = "without known errors"
-CATEGORY_NAMES = {
-    "1": "multi-hop",
-    "2": "temporal",
-    "3": "open domain",
-    "4": "single-hop",
-    "5": "adversarial",
-}
-"""LoCoMo's categories by number. Some vendors swap the names of 1 and 4."""
 _RUN = "run_"
 NO_INTERVAL = "a deviation over the runs of the judge"
 
-Values = Mapping[tuple[str, str], Mapping[str, float]]
+Values = Mapping[tuple[str, str], Mapping[str, float | None]]
 """Values by metric and variant, and by probe id."""
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant for every metric, variant and slice."""
     context = MetricContext.from_results(domain, results)
-    probes, values = valid_probes(results), _values(results)
-    scores = []
-    for name, members in probe_slices(probes).items():
-        for (metric, variant), values_by_probe in values.items():
-            scores.append(
-                probe_score(context, metric, members, values_by_probe, variant=variant, slice_name=name)
-            )
+    probes, values = valid_probes(results), values_by_metric(results.verdicts)
+    scores = slice_scores(context, values, probe_slices(probes))
     return [*scores, *_ceilings(context, probes), *_run_deviations(context, probes, values)]
 
 
@@ -58,19 +54,6 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     return {name: members for name, members in slices.items() if members}
 
 
-def _values(results: AssistantResults) -> Values:
-    """Return the values of the verdicts by metric and variant, and by probe.
-
-    A metric without any value is contained too, so that its reason is shown.
-    """
-    by_metric: dict[tuple[str, str], dict[str, float]] = {}
-    for row in results.verdicts:
-        values = by_metric.setdefault((row.metric, row.variant), {})
-        if row.value is not None:
-            values[row.probe_id] = row.value
-    return by_metric
-
-
 def _ceilings(context: MetricContext, probes: Sequence[Probe]) -> Iterator[Score]:
     """Yield the share of probes without a known error, which no assistant exceeds by right answers."""
     sound = {probe.probe_id: float(not has_wrong_gold(probe.probe_id, probe.question)) for probe in probes}
@@ -83,7 +66,11 @@ def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Val
     first = next((metric for metric, _ in values if metric in CONTRACTS), None)
     for contract in CONTRACTS:
         # For each run of the judge: the labels by probe.
-        runs = [run for (metric, name), run in values.items() if metric == contract and _is_run(name)]
+        runs = [
+            known_values(run)
+            for (metric, name), run in values.items()
+            if metric == contract and _is_run(name)
+        ]
         if len(runs) < 2:
             continue
         common = [probe for probe in probes if all(probe.probe_id in run for run in runs)]

@@ -5,8 +5,7 @@ The value of a contract is the mean over judges and runs. With several runs, eac
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from memflow.benchmarks.domains import Domain
@@ -15,26 +14,22 @@ from memflow.benchmarks.locomo.judging import CONTRACTS, UNLABELED, Contract, Ju
 from memflow.benchmarks.locomo.metrics import BLEU_1, SET_F1
 from memflow.benchmarks.locomo.probes import ADVERSARIAL_CATEGORY
 from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1
-from memflow.benchmarks.verdicts import only_assistant, verdict_row
+from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.verdicts import (
+    NO_JUDGE,
+    MetricValue,
+    judges_of,
+    only_assistant,
+    values_of_judges,
+    verdict_rows,
+)
 from memflow.metrics.backends import MetricBackends
 from memflow.metrics.overlap import bleu_1, set_f1
 from memflow.metrics.text import locomo_f1
 from memflow.records import Probe, Reply, Verdict
-from memflow.scoring.judges import STANDARD, JudgedValue, judge_variant, mean_of_judges, rows_of_judges
+from memflow.scoring.judges import STANDARD
 
 WORD_METRICS = (LOCOMO_F1, SET_F1, BLEU_1)
-NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
-
-
-@dataclass(frozen=True)
-class _Value:
-    """The value of a metric and variant, or None with the reason."""
-
-    metric: str
-    variant: str
-    value: float | None
-    reason: str | None = None
-    completion: str | None = None
 
 
 async def make_verdicts(
@@ -45,61 +40,39 @@ async def make_verdicts(
     config = parse_config(domain)
     replies_by_probe = {reply.probe_id: reply for reply in replies}
     contracts = [CONTRACTS[name] for name in config.contracts]
-    judges = backends.judges or ({"": backends.judge} if backends.judge else {})
+    judges = judges_of(backends)
 
-    async def values_of(probe: Probe) -> list[_Value]:
+    async def values_of(probe: Probe) -> list[MetricValue]:
         """Return the values of one probe under every contract, run and word metric."""
         reply = replies_by_probe.get(probe.probe_id)
-        if (reason := missing_answer(probe, reply)) is not None:
-            return _without_answer(contracts, config.judge_runs, reason)
+        if (reason := unanswered(probe, reply)) is not None:
+            of_words = (MetricValue(metric, None, reason) for metric in WORD_METRICS)
+            return [*_without_judgment(contracts, config.judge_runs, reason), *of_words]
         assert reply is not None and reply.parsed is not None
         answer = reply.parsed
         if not judges:
-            no_judgments = [
-                _Value(contract.metric, variant, None, NO_JUDGE)
-                for contract in contracts
-                for variant in _variants(config.judge_runs)
-            ]
-            return [*no_judgments, *word_values(probe, answer)]
+            return [*_without_judgment(contracts, config.judge_runs, NO_JUDGE), *word_values(probe, answer)]
 
-        async def judge_under(contract: Contract) -> list[_Value]:
+        async def judge_under(contract: Contract) -> list[MetricValue]:
             judgments = await asyncio.gather(
                 *(judge_runs(contract, probe, answer, judge, config.judge_runs) for judge in judges.values())
             )
-            return _contract_values(contract, dict(zip(judges, judgments, strict=True)))
+            values = [_judge_values(contract.metric, runs) for runs in judgments]
+            return values_of_judges(dict(zip(judges, values, strict=True)))
 
         values_by_contract = await asyncio.gather(*map(judge_under, contracts))
         return [*chain.from_iterable(values_by_contract), *word_values(probe, answer)]
 
-    values = await asyncio.gather(*map(values_of, probes))
-    return [
-        verdict_row(
-            domain, assistant, probe, value.metric, value.value, value.reason,
-            variant=value.variant, completion=value.completion,
-        )
-        for probe, probe_values in zip(probes, values, strict=True)
-        for value in probe_values
-    ]  # fmt: skip
+    return verdict_rows(domain, assistant, probes, await asyncio.gather(*map(values_of, probes)))
 
 
-def missing_answer(probe: Probe, reply: Reply | None) -> str | None:
-    """Return the reason why a probe has no answer to score, or None if it has one."""
-    if probe.reason is not None:
-        return probe.reason
-    if reply is None:
-        return "no reply; rerun the answers of this probe"
-    if reply.parsed is None or reply.reason is not None:
-        return reply.reason or "the reply has no answer"
-    return None
-
-
-def word_values(probe: Probe, answer: str) -> list[_Value]:
+def word_values(probe: Probe, answer: str) -> list[MetricValue]:
     """Return the values of the metrics of word overlap."""
     f1 = locomo_f1(answer, _f1_gold(probe), probe.category or "")
     return [
-        _Value(LOCOMO_F1, STANDARD, f1),
-        _Value(SET_F1, STANDARD, set_f1(answer, probe.gold)),
-        _Value(BLEU_1, STANDARD, bleu_1(answer, probe.gold)),
+        MetricValue(LOCOMO_F1, f1),
+        MetricValue(SET_F1, set_f1(answer, probe.gold)),
+        MetricValue(BLEU_1, bleu_1(answer, probe.gold)),
     ]
 
 
@@ -118,52 +91,33 @@ def _variants(runs: int) -> Iterator[str]:
         yield from (f"run_{run}" for run in range(1, runs + 1))
 
 
-def _without_answer(contracts: Sequence[Contract], runs: int, reason: str) -> list[_Value]:
-    values = [
-        _Value(contract.metric, variant, None, reason)
+def _without_judgment(contracts: Sequence[Contract], runs: int, reason: str) -> list[MetricValue]:
+    return [
+        MetricValue(contract.metric, None, reason, variant)
         for contract in contracts
         for variant in _variants(runs)
     ]
-    return [*values, *(_Value(metric, STANDARD, None, reason) for metric in WORD_METRICS)]
 
 
-def _contract_values(contract: Contract, judgments: Mapping[str, Sequence[Judgment]]) -> list[_Value]:
-    """Return the values of a contract: the mean over judges, then the values of each judge if there are several."""
-
-    def mean(values: Mapping[str, _Value]) -> _Value:
-        value, reason = mean_of_judges(
-            {name: JudgedValue(value.value, value.reason) for name, value in values.items()}
-        )
-        return replace(next(iter(values.values())), value=value, reason=reason, completion=None)
-
-    return rows_of_judges(
-        {name: _judge_values(contract, runs) for name, runs in judgments.items()},
-        lambda value: True,
-        mean,
-        lambda value, judge: replace(value, variant=judge_variant(value.variant, judge)),
-    )
-
-
-def _judge_values(contract: Contract, runs: Sequence[Judgment]) -> list[_Value]:
+def _judge_values(metric: str, runs: Sequence[Judgment]) -> list[MetricValue]:
     """Return the values of one judge: the mean over its runs, with and without unlabeled answers, and each run."""
     unlabeled_as_wrong = [
         judgment._replace(value=0.0, reason=None) if judgment.unlabeled else judgment for judgment in runs
     ]
-    metric = contract.metric
     values = [_mean_value(metric, STANDARD, runs), _mean_value(metric, UNLABELED, unlabeled_as_wrong)]
     if len(runs) > 1:
         values += [
-            _Value(metric, f"run_{number}", judgment.value, judgment.reason, judgment.completion)
+            MetricValue(metric, judgment.value, judgment.reason, f"run_{number}", judgment.completion)
             for number, judgment in enumerate(runs, 1)
         ]
     return values
 
 
-def _mean_value(metric: str, variant: str, runs: Sequence[Judgment]) -> _Value:
+def _mean_value(metric: str, variant: str, runs: Sequence[Judgment]) -> MetricValue:
     """Return the mean over runs, without a value if a run has none; a single run also gives the completion."""
     completion = runs[0].completion if len(runs) == 1 else None
     values = [judgment.value for judgment in runs if judgment.value is not None]
     if len(values) < len(runs):
         reason = next(judgment.reason for judgment in runs if judgment.value is None)
-        return _Value(metric, variant, None, reason, completion)
-    return _Value(metric, variant, sum(values) / len(values), None, completion)
+        return MetricValue(metric, None, reason, variant, completion)
+    return MetricValue(metric, sum(values) / len(values), None, variant, completion)

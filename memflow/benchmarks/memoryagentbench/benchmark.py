@@ -1,10 +1,9 @@
 """The `Benchmark` implementation of MemoryAgentBench, which calls the other modules of this package."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memoryagentbench.answers import parsed_line
@@ -20,11 +19,9 @@ from memflow.benchmarks.memoryagentbench.turns import make_turns
 from memflow.benchmarks.memoryagentbench.verdicts import make_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
-from memflow.chat.scripted import Handler
 from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall
-from memflow.metrics.backends import MetricBackends
-from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.records import GoldLabel, Probe, Record, Turn
 
 
 class MemoryAgentBench(Benchmark):
@@ -32,10 +29,11 @@ class MemoryAgentBench(Benchmark):
 
     name = "memoryagentbench"
     probe_slices = staticmethod(probe_slices)
+    records = staticmethod(read_records)
+    verdicts = staticmethod(make_verdicts)
+    scores = staticmethod(make_scores)
+    handlers = staticmethod(HANDLERS.copy)
     judged_metrics = frozenset({ACCURACY, *SUMMARY})
-
-    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return read_records(dataset, files)
 
     def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
         return count_contents(records)
@@ -73,14 +71,6 @@ class MemoryAgentBench(Benchmark):
     def parse(self, probe: Probe, value: Any) -> str:
         return str(value) if self.is_judged(probe) else parsed_line(str(value))
 
-    async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
-    ) -> list[Verdict]:
-        return await make_verdicts(domain, probes, replies, backends)
-
-    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        return make_scores(domain, results)
-
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts() if table == "score.verdicts" else []
 
@@ -90,6 +80,3 @@ class MemoryAgentBench(Benchmark):
 
     def judge_cases(self) -> Sequence[JudgeCase]:
         return load_cases(PACKAGE)
-
-    def handlers(self) -> dict[str, Handler]:
-        return dict(HANDLERS)

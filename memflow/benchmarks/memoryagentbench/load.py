@@ -1,6 +1,5 @@
 """Reading of MemoryAgentBench's rows from a published Parquet file, or from JSON files of one row or a list of rows."""
 
-import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -106,7 +105,11 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         if file.source.endswith(TITLES):
             yield RawRecord("the whole file", _titles(file), TITLES)
         else:
-            rows = _parquet_rows(file) if file.source.endswith(".parquet") else _json_rows(file)
+            rows = (
+                file.parquet_rows(lambda names: FIELDS)
+                if file.source.endswith(".parquet")
+                else _json_rows(file)
+            )
             yield from parse_records(rows, parse)
 
     return records_of(dataset, files, lambda source: read)
@@ -136,25 +139,6 @@ def _json_rows(file: File) -> Iterator[RawRecord]:
     rows = content if isinstance(content, list) else [content]
     for number, row in enumerate(rows):
         yield RawRecord(f"{_ROW} {number}", row)
-
-
-def _parquet_rows(file: File) -> Iterator[RawRecord]:
-    import pyarrow as pa  # noqa: PLC0415  (JSON files need no Arrow)
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    try:
-        table = pq.ParquetFile(io.BytesIO(file.content))
-        if lacking := set(FIELDS) - set(table.schema_arrow.names):
-            raise file.bad(f"the columns lack {', '.join(sorted(lacking))}")
-        number = 0
-        for batch in table.iter_batches(8, columns=list(FIELDS)):
-            for row in batch.to_pylist():
-                yield RawRecord(f"{_ROW} {number}", row)
-                number += 1
-    except (pa.ArrowException, OSError) as wrong:
-        raise file.bad(
-            f"the file is truncated or not Parquet ({' '.join(str(wrong).split())[:200]})"
-        ) from wrong
 
 
 def load_rows(domain: Domain, records: Sequence[Record]) -> list[tuple[str, PublishedRow]]:

@@ -11,7 +11,7 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memoryagentbench.sources import PUBLISHED
 from memflow.records import Probe, Score
-from memflow.scoring.estimate import MetricContext, probe_score, valid_probes
+from memflow.scoring.estimate import MetricContext, slice_scores, valid_probes, values_by_metric
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
@@ -21,19 +21,8 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
         MetricContext.from_results(domain, results),
         independent=frozenset(probe.episode_id for probe in probes),
     )
-    values: dict[tuple[str, str], dict[str, float | None]] = {}
-    for row in results.verdicts:
-        values.setdefault((row.metric, row.variant), {})[row.probe_id] = row.value
-    scores = []
-    for name, members in probe_slices(probes).items():
-        for (metric, variant), found in values.items():
-            asked = [probe for probe in members if probe.probe_id in found]
-            if variant == PUBLISHED:
-                asked = [probe for probe in asked if found[probe.probe_id] is not None]
-            if asked:
-                valued = {probe_id: value for probe_id, value in found.items() if value is not None}
-                scores.append(probe_score(context, metric, asked, valued, variant=variant, slice_name=name))
-    return scores
+    rows = [row for row in results.verdicts if row.variant != PUBLISHED or row.value is not None]
+    return slice_scores(context, values_by_metric(rows), probe_slices(probes))
 
 
 def probe_slices(probes: Sequence[Probe]) -> Mapping[str, list[Probe]]:

@@ -1,10 +1,9 @@
 """The `Benchmark` implementation of MemoryBench, which calls the other modules of this package."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.capabilities import SimulatedFeedback
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
@@ -39,10 +38,8 @@ from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall, Tools
-from memflow.metrics.backends import MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, PlayedRound, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode, PlayedEpisode, Replier
-from memflow.scoring.groups import Group
+from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Turn
+from memflow.run.play import Episode, Replier
 from memflow.scoring.measures import Measure, VerdictValues
 
 
@@ -50,13 +47,14 @@ class MemoryBench(Benchmark, SimulatedFeedback):
     """The implementation of MemoryBench's pipeline steps. MemoryBench's users have no structured states."""
 
     name = "memorybench"
-    probe_slices = staticmethod(comparison.probe_slices)
+    records = staticmethod(load.read)
+    verdicts = staticmethod(make_verdicts)
+    scores = staticmethod(scoring.make_scores)
+    population = staticmethod(scoring.population)
+    rounds = staticmethod(on_policy.rounds)
     aggregates_in_sql = True
     independent_episodes = INDEPENDENT_CASES
     judged_metrics = JUDGED_METRICS
-
-    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return load.read(dataset, files)
 
     def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
         return load.count_contents(records)
@@ -112,9 +110,6 @@ class MemoryBench(Benchmark, SimulatedFeedback):
     def plays_probes(self, domain: Domain) -> bool:
         return parameters_of(domain).protocol in ("on_policy", "same")
 
-    def rounds(self, domain: Domain, assistant: str, played: Sequence[PlayedEpisode]) -> list[PlayedRound]:
-        return on_policy.rounds(domain, assistant, played)
-
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         """Return the function that generates replies under the `on_policy` protocol, otherwise None."""
         return on_policy.replier(chat) if parameters_of(domain).protocol == "on_policy" else None
@@ -131,19 +126,11 @@ class MemoryBench(Benchmark, SimulatedFeedback):
     def parse(self, probe: Probe, value: Any) -> str:
         return question.answer_text(value)
 
-    async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
-    ) -> list[Verdict]:
-        return await make_verdicts(domain, probes, replies, backends)
-
-    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        return scoring.make_scores(domain, results)
+    def probe_slices(self, probes: Sequence[Probe]) -> dict[str, list[Probe]]:
+        return scoring.slices_of(probes)
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         return comparison.make_measures(self.name, values, self.compared_slices(domain, values.probes))
-
-    def population(self, groups: Sequence[Group]) -> scoring.PooledScores:
-        return scoring.population(groups)
 
     def handlers(self) -> dict[str, Handler]:
         return {**scripted.handlers(), **USING, **JUDGING}

@@ -10,15 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from memflow.benchmarks.memorybench.scales import SCALES, pooled, population_of
-from memflow.benchmarks.memorybench.scoring import CATEGORIES, POOLED
+from memflow.benchmarks.memorybench.scales import SCALES
+from memflow.benchmarks.memorybench.scoring import POOLED
 from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
-from memflow.errors import BadInput
-from memflow.records import Probe
-from memflow.scoring.groups import Group
+from memflow.scoring.groups import Spread
 from memflow.scoring.measures import (
-    STANDARD,
     Array,
     MeanMeasure,
     Measure,
@@ -26,22 +23,6 @@ from memflow.scoring.measures import (
     VerdictValues,
     mean_measures,
 )
-
-
-def probe_slices(probes: Sequence[Probe]) -> dict[str, Sequence[Probe]]:
-    """Return the probes at the last checkpoint, of these by data set and category, and at each checkpoint."""
-    checkpoints = sorted({probe.checkpoint for probe in probes})
-    last = [probe for probe in probes if probe.checkpoint == checkpoints[-1]]
-    found: dict[str, Sequence[Probe]] = {"all": last}
-    for dataset in dict.fromkeys(probe.dataset for probe in last):
-        found[f"dataset {dataset}"] = [probe for probe in last if probe.dataset == dataset]
-    kinds = [probe for probe in last if probe.category is not None and probe.dataset in CATEGORIES]
-    for category in sorted({str(probe.category) for probe in kinds}):
-        found[f"category {category}"] = [probe for probe in kinds if probe.category == category]
-    if len(checkpoints) > 1:
-        for at in checkpoints:
-            found[f"checkpoint {at}"] = [probe for probe in probes if probe.checkpoint == at]
-    return found
 
 
 def make_measures(benchmark: str, values: VerdictValues, slices: Slices) -> Iterator[Measure]:
@@ -71,31 +52,11 @@ def _scaled(metric: str, values: VerdictValues, members: Sequence[int]) -> Array
         chosen = np.array([probe.dataset == dataset for probe in values.probes])
         if array is None:
             return None
-        of_dataset = [_group(values.assistants[at], dataset, array[at, chosen]) for at in members]
-        try:
-            population = population_of(of_dataset[0], pooled(of_dataset))
-        except BadInput:
-            return None
-        by, shift = SCALES[metric](population.spread)
         cells = np.ix_(rows, np.flatnonzero(chosen))
+        known = array[cells][np.isfinite(array[cells])]
+        if not known.size:
+            return None
+        spread = Spread(known.size, *(float(part(known)) for part in (np.mean, np.std, np.min, np.max)))
+        by, shift = SCALES[metric](spread)
         found[cells] = by * array[cells] + shift
     return found
-
-
-def _group(assistant: str, dataset: str, values: Array) -> Group:
-    known = values[np.isfinite(values)]
-    return Group(
-        assistant=assistant,
-        dataset=dataset,
-        category=None,
-        metric=TASKS[dataset].metric,
-        variant=STANDARD,
-        checkpoint=0,
-        episode_id="",
-        asked=values.size,
-        scored=known.size,
-        total=float(known.sum()),
-        squares=float((known**2).sum()),
-        low=float(known.min()) if known.size else None,
-        high=float(known.max()) if known.size else None,
-    )

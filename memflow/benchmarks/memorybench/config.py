@@ -1,32 +1,11 @@
 """The parameters of a MemoryBench domain."""
 
-from typing import Annotated, Literal, Self
+from typing import Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from memflow.benchmarks.domains import Domain, parse_parameters
-from memflow.benchmarks.memorybench.users.action_model import (
-    MAX_SATISFACTION,
-    MIN_SATISFACTION,
-    ActionModel,
-    Family,
-)
-
-
-def _somebody(shares: dict[int, float]) -> dict[int, float]:
-    if sum(shares.values()) <= 0:
-        raise ValueError(
-            "the satisfaction histogram is empty or all its values are 0; give a positive count or "
-            "share for at least one score from 1 to 10"
-        )
-    return shares
-
-
-Histogram = Annotated[
-    dict[Annotated[int, Field(ge=MIN_SATISFACTION, le=MAX_SATISFACTION)], Annotated[float, Field(ge=0)]],
-    AfterValidator(_somebody),
-]
-"""Counts or shares by satisfaction."""
+from memflow.benchmarks.memorybench.users.action_model import MAX_SATISFACTION, ActionModel
 
 
 class Parameters(BaseModel):
@@ -38,8 +17,6 @@ class Parameters(BaseModel):
     """Estimated tokens of the corpus that the backbone sees while it answers training cases."""
     query: Literal["question", "prompt"] = "question"
     """The memory query: the question, or the whole prompt as in the published code."""
-    conversations: int = Field(0, ge=0)
-    """Number of LoCoMo's conversations, from the first; 0 is all."""
     partition: Literal["open", "legal", "academic", "LiSo", "SiLo", "LiLo", "SiSo"] | None = None
     """The paper's partition whose published scores are the reference of min-max and z scores."""
     variants: tuple[Literal["published_code"], ...] = ()
@@ -66,9 +43,8 @@ class Parameters(BaseModel):
     code."""
     actions: ActionModel = ActionModel()
     """The action model."""
-    calibration: Literal["own", "published"] | dict[Family, Histogram] = "own"
-    """The population of satisfaction S for the rates of actions: that of the domain, the published one,
-    or histograms given by family: `{ general = { 7 = 20, 9 = 80 } }`."""
+    calibration: Literal["own", "published"] = "own"
+    """The population of satisfaction S for the rates of actions: that of the domain, or the published one."""
     noise: float = Field(0.0, ge=0, le=MAX_SATISFACTION)
     """Standard deviation of the noise that is added to S before the actions, in points (the paper's
     second noise)."""

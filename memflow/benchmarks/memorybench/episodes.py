@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.episodes import message_of
+from memflow.benchmarks.episodes import arrivals, message_of
 from memflow.benchmarks.memorybench import on_policy, steps
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.feedback import remembered_messages
@@ -43,8 +43,8 @@ def episodes(
             return [Episode(DIALOGUES, (*before, *on_policy.events(domain, train, simulator, len(before))))]
         case "stepwise":
             batches = steps.batches(list(dialogues), parameters.batch, domain.seed)
-            arrivals = [_all(corpora.values()), *([dialogues[case] for case in batch] for batch in batches)]
-            return [Episode(DIALOGUES, _given(*arrivals))]
+            learned = ([dialogues[case] for case in batch] for batch in batches)
+            return [Episode(DIALOGUES, _given(_all(corpora.values()), *learned))]
         case "same":
             places = {probe.probe_id: probe.episode_id for probe in probes}
             bases = {case: places[case] if places[case] in corpora else None for case in dialogues}
@@ -72,21 +72,19 @@ def _all(corpora: Iterable[Arrivals]) -> Arrivals:
     return [session for sessions in corpora for session in sessions]
 
 
-def _given(*arrivals: Arrivals) -> tuple[Event, ...]:
-    """Return one event for each non-empty list of messages. `arrivals` has the lists before each checkpoint, from 0."""
-    said = [(checkpoint, each) for checkpoint, some in enumerate(arrivals) for each in some if each]
+def _given(*lists: Arrivals) -> tuple[Event, ...]:
+    """Return one event for each non-empty list of messages. `lists` has those before each checkpoint, from 0."""
+    said = [(checkpoint, each) for checkpoint, some in enumerate(lists) for each in some if each]
     return tuple(Event(number, at, "given", tuple(each)) for number, (at, each) in enumerate(said))
 
 
 def _corpora(turns: Sequence[Turn]) -> dict[str, Arrivals]:
     """Return the sessions of each corpus, by name of the corpus."""
-    found: dict[str, Arrivals] = {}
     sound = [turn for turn in turns if turn.reason is None]
-    for name, said in _grouped(sound, lambda turn: turn.episode_id).items():
-        said.sort(key=lambda turn: (turn.event, turn.position))
-        sessions = _grouped(said, lambda turn: str(turn.event))
-        found[name] = [[message_of(turn) for turn in session] for session in sessions.values()]
-    return found
+    return {
+        name: [[message_of(turn) for turn in session] for session in arrivals(said)]
+        for name, said in _grouped(sound, lambda turn: turn.episode_id).items()
+    }
 
 
 def _remembered(rows: list[FeedbackRound], learn_from: str) -> Sequence[Message]:

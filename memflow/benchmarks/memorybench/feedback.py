@@ -6,9 +6,11 @@ A dialogue has at most three answers and two reactions. If a model fails, the ro
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from itertools import groupby
+from typing import Literal
 
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.episodes import arrivals, message_of
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.benchmarks.memorybench.question import (
@@ -54,16 +56,14 @@ async def feedback(
 
 async def _readers(turns: Sequence[Turn]) -> dict[str, Memory]:
     """Return one retriever per corpus: BM25 over sessions, top five, as in the paper. All backbones share them."""
-    events: dict[tuple[str, int], list[Message]] = {}
-    for turn in turns:
-        role: Any = turn.role
-        message = Message(turn.message_id, role, turn.text, turn.speaker, turn.sent_at)
-        events.setdefault((turn.episode_id, turn.event), []).append(message)
     readers: dict[str, Memory] = {}
-    for (episode, _), messages in events.items():
-        reader = readers.setdefault(episode, Lexical(EntryStore(), Tools(), k=5, grain="session"))
-        reader.store.advance(len(messages))
-        await reader.write(messages)
+    for episode, said in groupby(
+        sorted(turns, key=lambda turn: turn.episode_id), lambda turn: turn.episode_id
+    ):
+        reader = readers[episode] = Lexical(EntryStore(), Tools(), k=5, grain="session")
+        for session in arrivals(list(said)):
+            reader.store.advance(len(session))
+            await reader.write([message_of(turn) for turn in session])
     return readers
 
 
@@ -99,7 +99,7 @@ async def converse(
             round=number,
             user_text=said,
             answer="" if answered.value is None else answer_text(answered.value),
-            completion=(answered.completion.digest or None) if answered.completion else None,
+            completion=answered.digest,
             cut=answered.cut,
             reason=answered.reason,
         )

@@ -9,11 +9,12 @@ from pydantic import BaseModel, ConfigDict
 
 from memflow.benchmarks.memorybench.config import Parameters
 from memflow.benchmarks.memorybench.scales import Population
-from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED, STANDARD
+from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED
 from memflow.benchmarks.packaged import load_yaml
 from memflow.chat.prompts import load_packaged
 from memflow.chat.replacements import replacement
 from memflow.scoring.groups import Spread
+from memflow.scoring.judges import STANDARD
 
 POOLED_INSTEAD = "use the variant pooled"
 

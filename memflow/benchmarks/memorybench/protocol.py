@@ -4,26 +4,12 @@ from collections.abc import Callable, Mapping
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import Parameters, parameters_of
+from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.benchmarks.protocol import BenchmarkProtocol
 from memflow.benchmarks.protocol_file import read_points
 
 SAMPLE = "memorybench_sample"
 """The data set of the demo, with cases of several data sets."""
-DATASETS = (
-    *(
-        "dialsim",
-        "hellobench",
-        "ideabench",
-        "judge",
-        "lexeval",
-        "limitgen",
-        "locomo",
-        "nfcats",
-        "scitechnews",
-    ),
-    "writingbench",
-)
-"""The data sets that have points of their own, by the beginning of their names."""
 
 
 def _has_dataset(start: str) -> Callable[[Domain], bool]:
@@ -40,7 +26,7 @@ def _has_protocol(*protocols: str) -> Callable[[Domain], bool]:
 
 
 CONDITIONS: Mapping[str, Callable[[Domain], bool]] = {
-    **{name: _has_dataset(name) for name in DATASETS},
+    **{name: _has_dataset(name) for name in {task.partition("_")[0] for task in TASKS}},
     "on_policy": _has_protocol("on_policy"),
     "stepwise": _has_protocol("stepwise"),
     "by_steps": _has_protocol("stepwise", "on_policy"),

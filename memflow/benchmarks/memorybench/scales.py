@@ -61,7 +61,9 @@ def population_of(group: Group, populations: Sequence[Population]) -> Population
     if own is None:
         raise BadInput("there are no published scores of this data set; use the variant `pooled`")
     if own.spread.mean is None:
-        raise BadInput(f"no assistant has a value of {group.metric}. Use the variant `substituted`.")
+        raise BadInput(
+            f"no assistant has a value of {group.metric}. Configure its backend in memflow.toml, and score again."
+        )
     return own
 
 

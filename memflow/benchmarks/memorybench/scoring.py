@@ -6,13 +6,12 @@ data set. The slice `without corpora` leaves out the data sets with a corpus, as
 domain whose data sets all have one, or none, does not have it. The variant `standard` is relative to the published
 scores of the domain's partition; a data set that was not scored as in the paper has a reason instead (paper.py).
 `pooled` is relative to all assistants that were run in the domain with the same chat model, under the primary metrics.
-`substituted` is `pooled` after each metric with a missing backend is replaced by a metric that needs no backend. If
-probes are asked at several checkpoints, the slice `all` has the last checkpoint, and `checkpoint N` the checkpoint N.
+If probes are asked at several checkpoints, the slice `all` has the last checkpoint, and `checkpoint N` the N-th.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TypeVar
 
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
@@ -23,26 +22,18 @@ from memflow.benchmarks.memorybench.selection import INDEPENDENT_CASES
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.errors import BadInput
 from memflow.metrics.intervals import Interval
-from memflow.metrics.meteor import METEOR_NOWORDNET
-from memflow.records import Score
+from memflow.records import Probe, Score
 from memflow.scoring.catalog import find_metric
 from memflow.scoring.estimate import MetricContext, Sample, estimate
 from memflow.scoring.groups import Group, interval, mean_of_means, spread
 from memflow.scoring.judges import parse_variant
 
+Item = TypeVar("Item", Group, Probe)
 STANDARD = "standard"
 POOLED = "pooled"
-SUBSTITUTED = "substituted"
 WITHOUT_CORPORA = "without corpora"
 CATEGORIES = ("locomo", "memorybench_sample")
 """Tasks whose categories have scores: the categories of other data sets are topics, not kinds of questions."""
-
-
-class PooledScores(NamedTuple):
-    """The scores of all assistants of a domain: under the primary metrics, and with substitutes for missing values."""
-
-    primary: Sequence[Population]
-    substituted: Sequence[Population]
 
 
 def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
@@ -52,19 +43,15 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     for metric, variant in dict.fromkeys((group.metric, group.variant) for group in own):
         members = [group for group in own if (group.metric, group.variant) == (metric, variant)]
         found += [
-            _group_score(context, metric, variant, name, part)
-            for name, part in _slices(members, categories=True).items()
+            _group_score(context, metric, variant, name, part) for name, part in slices_of(members).items()
         ]
-    primary, substituted = [group for group in own if _primary(group)], _substituted(own)
-    parameters, population = parameters_of(domain), results.population
+    primary, parameters = [group for group in own if _primary(group)], parameters_of(domain)
     published = paper.published_for(parameters, _judge_fault(results))
     context = replace(context, scripted=results.scripted or results.scripted_judge)
     for metric in SCALES:
         if parameters.partition is not None:
             found += _normalized(context, metric, STANDARD, _as_published(own, published), published)
-        found += _normalized(context, metric, POOLED, primary, population.primary)
-        if substituted != primary:
-            found += _normalized(context, metric, SUBSTITUTED, substituted, population.substituted)
+        found += _normalized(context, metric, POOLED, primary, results.population)
     return found
 
 
@@ -76,9 +63,9 @@ def _judge_fault(results: AssistantResults) -> str:
     return f"the mean over {len(judges)} judges was scored here" if judges else ""
 
 
-def population(groups: Sequence[Group]) -> PooledScores:
-    """Return the scores of all assistants as the populations for pooled and substituted scores."""
-    return PooledScores(pooled(group for group in groups if _primary(group)), pooled(_substituted(groups)))
+def population(groups: Sequence[Group]) -> list[Population]:
+    """Return the scores of all assistants under the primary metrics, as the populations for pooled scores."""
+    return pooled(group for group in groups if _primary(group))
 
 
 def _primary(group: Group) -> bool:
@@ -101,37 +88,20 @@ def _as_published(own: Sequence[Group], published: Sequence[Population]) -> list
     ]
 
 
-def _substituted(own: Sequence[Group]) -> list[Group]:
-    """Return the groups with primary metrics; one without values is replaced by a metric that needs no backend."""
-    others = {_cases(group): group for group in own if _without(group)}
-    return [group if group.scored else others.get(_cases(group), group) for group in own if _primary(group)]
-
-
-def _without(group: Group) -> bool:
-    variant, judge = parse_variant(group.variant)
-    if judge is not None:
-        return False
-    primary = group.metric == TASKS[group.dataset].metric and variant.startswith("without_")
-    return primary or group.metric == METEOR_NOWORDNET
-
-
-def _cases(group: Group) -> tuple[str | None, ...]:
-    return group.assistant, group.dataset, group.category, str(group.checkpoint), group.episode_id
-
-
-def _slices(groups: Sequence[Group], *, categories: bool = False) -> dict[str, list[Group]]:
-    checkpoints = sorted({group.checkpoint for group in groups})
-    last = [group for group in groups if group.checkpoint == checkpoints[-1]]
+def slices_of(items: Sequence[Item], *, categories: bool = True) -> dict[str, list[Item]]:
+    """Return the probes or groups at the last checkpoint, of these by data set and category, and at each checkpoint."""
+    checkpoints = sorted({item.checkpoint for item in items})
+    last = [item for item in items if item.checkpoint == checkpoints[-1]]
     slices = {"all": last}
-    for dataset in dict.fromkeys(group.dataset for group in last):
-        slices[f"dataset {dataset}"] = [group for group in last if group.dataset == dataset]
+    for dataset in dict.fromkeys(item.dataset for item in last):
+        slices[f"dataset {dataset}"] = [item for item in last if item.dataset == dataset]
     if categories:
-        kinds = [group for group in last if group.category is not None and group.dataset in CATEGORIES]
-        for category in sorted({group.category for group in kinds if group.category is not None}):
-            slices[f"category {category}"] = [group for group in kinds if group.category == category]
+        kinds = [item for item in last if item.category is not None and item.dataset in CATEGORIES]
+        for category in sorted({str(item.category) for item in kinds}):
+            slices[f"category {category}"] = [item for item in kinds if item.category == category]
     if len(checkpoints) > 1:
         for at in checkpoints:
-            slices[f"checkpoint {at}"] = [group for group in groups if group.checkpoint == at]
+            slices[f"checkpoint {at}"] = [item for item in items if item.checkpoint == at]
     return slices
 
 
@@ -150,7 +120,7 @@ def _normalized(
     if not groups:
         return []
     scaled, refusals = _scaled(metric, groups, populations)
-    slices = _slices(scaled)
+    slices = slices_of(scaled, categories=False)
     free = [group for group in slices["all"] if not TASKS[group.dataset].has_corpus]
     if 0 < len(free) < len(slices["all"]):
         slices[WITHOUT_CORPORA] = free

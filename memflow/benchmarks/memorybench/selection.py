@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import split
 from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.load import build_pools
 from memflow.benchmarks.memorybench.split import Split
-from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case, Pool
 from memflow.errors import BadInput
 from memflow.records import Record
@@ -42,9 +42,9 @@ def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
 
     The limit is distributed over the pools in turn. Training cases that a selected test case needs are included. In a
     sample, a pool with a corpus has no other training cases (`sample_training`): its test cases ask about the corpus,
-    and a dialogue about another question costs up to three requests, each with an excerpt of the corpus. The parameter
-    `conversations` limits the number of corpora. With `learn_from` liked or copied, all cases that are not test cases
-    are training cases (paper, A.3.9). Raises BadInput if there are no cases.
+    and a dialogue about another question costs up to three requests, each with an excerpt of the corpus. With
+    `learn_from` liked or copied, all cases that are not test cases are training cases (paper, A.3.9). Raises BadInput
+    if there are no cases.
     """
     parameters = parameters_of(domain)
     pools = [pool for pool in build_pools(records) if pool.cases]
@@ -52,9 +52,7 @@ def select(domain: Domain, records: Sequence[Record]) -> list[SelectedPool]:
         raise BadInput(
             f"{domain.name}: its data sets contain no questions. List the missing files with `memflow data`."
         )
-    corpora = [pool for pool in pools if pool.corpus]
-    corpora = corpora[: parameters.conversations or len(corpora)]
-    pools = [*corpora, *(pool for pool in pools if not pool.corpus)]
+    pools.sort(key=lambda pool: not pool.corpus)
     splits = [_split(pool, domain.seed) for pool in pools]
     if parameters.learn_from != "dialogues":
         splits = [split.remaining(one, len(pool.cases)) for one, pool in zip(splits, pools, strict=True)]

@@ -1,4 +1,4 @@
-"""Computation of the seconds that memories need per case, by task format (paper, A.3.8: Table 19 and Figure 4).
+"""The command `memflow show times`: the seconds that memories need per case, by task format (Table 19 and Figure 4).
 
 Memory time is the time to write a training dialogue. Predict time is the time to recall for a test case and to answer
 it. Both add the recorded seconds of models and the measured computing time of the memory, without waiting. The time to
@@ -7,36 +7,55 @@ write a corpus is separate, as in the paper.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from memflow.benchmarks.memorybench.domains import FORMATS
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import task
+from memflow.benchmarks.views import (
+    Answer,
+    Note,
+    Reader,
+    measured_names,
+    record_table,
+    scores_of,
+    stored_rows,
+)
 from memflow.records import Probe, Reply, TranscriptMessage, Turn
 
+CAVEAT = "asking it takes no time, and says nothing of any model."
+MEANING = (
+    "Mean seconds: to write a dialogue (`memory_s`); to answer a case (`predict_s`), with its recall; to write a "
+    "corpus. `own` is the memory's own computing; the rest is the latency of models."
+)
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Times:
-    """The mean seconds of one assistant for the tasks of one format; None without measurements.
 
-    `memory_s` is per dialogue, `corpus_s` per corpus, `predict_s` per case. `memory_own_s` and
-    `recall_own_s` are the computing time of the memory's code within `memory_s` and `recall_s`.
-    """
-
-    domain: str
-    assistant: str
-    format: str
-    dialogues: int
-    memory_s: float | None
-    memory_own_s: float | None
-    corpora: int
-    corpus_s: float | None
-    cases: int
-    predict_s: float | None
-    recall_s: float | None
-    recall_own_s: float | None
-    label: str | None
+def show_times(reader: Reader, domain: Sequence[str] | None = None) -> Answer:
+    """Return the times of every assistant by format. Raises BadInput if no domain, or not `domain`, is measured."""
+    stored = [partition.partition("/") for partition in reader.partitions("answer.replies")]
+    measured = reader.domains(dict.fromkeys(name for name, _, _ in stored))
+    names = measured_names(
+        [one.name for one in measured if one.benchmark == "memorybench"],
+        domain,
+        "results of MemoryBench",
+        "Measure one with `memflow run --demo`",
+    )
+    records = [
+        record
+        for name, _, assistant in stored
+        if name in names
+        for record in times_of(
+            name,
+            assistant,
+            stored_rows(reader, "memory.transcripts", [f"{name}/{assistant}"]),
+            reader.rows("answer.replies", f"{name}/{assistant}"),
+            reader.rows("question.probes", name),
+            reader.rows("utterance.turns", name),
+        )
+    ]
+    scores = scores_of(reader, {(record["domain"], record["assistant"]) for record in records})
+    return Answer({"times": records}, [record_table(records), Note(MEANING)], records, scores, caveat=CAVEAT)
 
 
 def times_of(
@@ -46,67 +65,65 @@ def times_of(
     replies: Iterable[Reply],
     probes: Sequence[Probe],
     turns: Iterable[Turn],
-    *,
-    label: str | None,
-) -> list[Times]:
-    """Return the times of an assistant by task format, in the paper's order, for formats with tasks in the domain."""
-    formats = {probe.probe_id: task(probe.dataset).format for probe in probes}
-    dialogues, corpora = _written(said, turns)
-    corpus_formats = {
+) -> list[dict[str, Any]]:
+    """Return the mean seconds by task format, in the paper's order, for formats with tasks in the domain.
+
+    A mean without measurements is None. `memory_s` is per dialogue, `predict_s` per case, `corpus_s` per corpus.
+    `memory_own_s` and `recall_own_s` are the computing time of the memory's code within `memory_s` and `recall_s`.
+    """
+    formats: dict[str | None, str] = {probe.probe_id: task(probe.dataset).format for probe in probes}
+    of_corpora = {
         probe.episode_id: formats[probe.probe_id] for probe in probes if probe.episode_id != DIALOGUES
     }
-    answered = [_answered(reply) for reply in replies]
-    found = []
+    dialogues, corpora = _written(said, turns)
+    answered = [
+        (reply.probe_id, reply.models_s, reply.own_s, reply.latency_s)
+        for reply in replies
+        if reply.models_s is not None and reply.own_s is not None and reply.latency_s is not None
+    ]
+    records = []
     for name in FORMATS:
         if name not in formats.values():
             continue
-        written = [seconds for case, seconds in dialogues if formats.get(case) == name]
-        given = [seconds for corpus, seconds in corpora.items() if corpus_formats.get(corpus) == name]
-        asked = [seconds for seconds in answered if seconds is not None and formats.get(seconds[0]) == name]
-        found.append(
-            Times(
-                domain=domain,
-                assistant=assistant,
-                format=name,
-                dialogues=len(written),
-                memory_s=_mean([models + own for models, own in written]),
-                memory_own_s=_mean([own for _, own in written]),
-                corpora=len(given),
-                corpus_s=_mean(given),
-                cases=len(asked),
-                predict_s=_mean([models + own + answer for _, models, own, answer in asked]),
-                recall_s=_mean([models + own for _, models, own, _ in asked]),
-                recall_own_s=_mean([own for _, _, own, _ in asked]),
-                label=label,
-            )
+        written = [(models, own) for case, models, own in dialogues if formats.get(case) == name]
+        given = [seconds for corpus, seconds in corpora.items() if of_corpora.get(corpus) == name]
+        asked = [seconds for probe_id, *seconds in answered if formats.get(probe_id) == name]
+        records.append(
+            {
+                "domain": domain,
+                "format": name,
+                "assistant": assistant,
+                "dialogues": len(written),
+                "memory_s": _mean([models + own for models, own in written]),
+                "memory_own_s": _mean([own for _, own in written]),
+                "cases": len(asked),
+                "predict_s": _mean([sum(seconds) for seconds in asked]),
+                "recall_s": _mean([models + own for models, own, _ in asked]),
+                "recall_own_s": _mean([own for _, own, _ in asked]),
+                "corpora": len(given),
+                "corpus_s": _mean(given),
+            }
         )
-    return found
+    return records
 
 
 def _written(
     said: Iterable[TranscriptMessage], turns: Iterable[Turn]
-) -> tuple[list[tuple[str, tuple[float, float]]], Mapping[str, float]]:
+) -> tuple[list[tuple[str, float, float]], Mapping[str, float]]:
     """Return the case, model seconds and memory seconds of each dialogue, and the total seconds of each corpus."""
     corpus_of = {turn.message_id: turn.episode_id for turn in turns}
-    dialogues: list[tuple[str, tuple[float, float]]] = []
+    dialogues: list[tuple[str, float, float]] = []
     corpora: dict[str, float] = {}
     for line in said:
         if line.models_s is None or line.own_s is None:
             continue
         case = case_of(line.message_id)
         if case is not None:
-            dialogues.append((case, (line.models_s, line.own_s)))
+            dialogues.append((case, line.models_s, line.own_s))
         elif line.message_id in corpus_of:
             corpus = corpus_of[line.message_id]
             corpora[corpus] = corpora.get(corpus, 0.0) + line.models_s + line.own_s
     return dialogues, corpora
-
-
-def _answered(reply: Reply) -> tuple[str, float, float, float] | None:
-    """Return (probe id, model seconds, memory seconds, answer seconds), or None without measurements."""
-    if reply.models_s is None or reply.own_s is None or reply.latency_s is None:
-        return None
-    return reply.probe_id, reply.models_s, reply.own_s, reply.latency_s
 
 
 def _mean(seconds: Sequence[float]) -> float | None:

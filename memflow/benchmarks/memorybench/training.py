@@ -6,7 +6,7 @@ gets it, and the answer that the user liked or copied. Examples contain no gold 
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
 from memflow.benchmarks.domains import Domain
@@ -40,13 +40,9 @@ def export_copied(reader: Reader, domain: Domain) -> ExportedFile:
 
 
 def training_set(rows: Iterable[FeedbackRound], probes: Sequence[Probe], action: Action) -> TrainingSet:
-    """Return the training examples of a domain. Their order does not depend on the order of `rows`.
-
-    Raises BadInput if a case has several first rounds or is a test case, because such rows are no valid feedback.
-    """
+    """Return the training examples of a domain. Their order does not depend on the order of `rows`."""
     asked = {probe.probe_id: probe for probe in probes}
     firsts = sorted((row for row in rows if row.round == 0), key=lambda row: row.case_id)
-    _refuse(firsts, asked)
     examples: list[dict[str, Any]] = []
     excluded: list[dict[str, str]] = []
     used: Counter[str] = Counter()
@@ -89,26 +85,11 @@ def _export(reader: Reader, domain: Domain, action: Action) -> ExportedFile:
     )
 
 
-def _refuse(firsts: Sequence[FeedbackRound], asked: Mapping[str, Probe]) -> None:
-    often = [name for name, n in Counter(row.case_id for row in firsts).items() if n > 1]
-    if often:
-        raise BadInput(
-            f"the feedback has several first rounds of the case {often[0]}. Materialize the asset "
-            "feedback/sessions again."
-        )
-    tests = [row.case_id for row in firsts if row.case_id in asked and asked[row.case_id].split != TRAIN]
-    if tests:
-        raise BadInput(
-            f"the feedback contains the test case {tests[0]}, but only training cases are allowed. "
-            "Materialize the asset feedback/sessions again."
-        )
-
-
 def _wrong(row: FeedbackRound, probe: Probe | None) -> str | None:
     if row.reason is not None:
         return f"the feedback row is quarantined: {row.reason}"
-    if probe is None:
-        return "question.probes does not contain the case"
+    if probe is None or probe.split != TRAIN:
+        return "question.probes does not contain the case as a training case"
     if probe.reason is not None:
         return f"the probe is quarantined: {probe.reason}"
     if not row.answer.strip():

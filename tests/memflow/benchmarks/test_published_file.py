@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -50,6 +52,17 @@ def test_file_with_one_invalid_record_is_rejected_unless_another_file_is_valid(
     assert [row.reason is None for row in found] == [False, True]
     with pytest.raises(BadInput, match="none of its 1 records is valid"):
         read(tmp_path, invalid)
+
+
+def test_parquet_reader_names_a_truncated_file_and_a_missing_column(tmp_path: Path) -> None:
+    path = tmp_path / "f.parquet"
+    path.write_bytes(b"PAR1 and nothing else")
+    rows = File(DATASET, "f", b"").parquet_rows(lambda names: ("a", "b"), path=path)
+    with pytest.raises(BadInput, match="d: f: the file is truncated or not Parquet"):
+        list(rows)
+    pq.write_table(pa.table({"a": ["1"]}), path)
+    with pytest.raises(BadInput, match="the columns lack b"):
+        list(File(DATASET, "f", path.read_bytes()).parquet_rows(lambda names: ("a", "b")))
 
 
 @given(st.lists(st.text(alphabet='a,"\n1', max_size=6), max_size=6))

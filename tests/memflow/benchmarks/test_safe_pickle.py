@@ -45,10 +45,8 @@ def test_load_rejects_malicious_pickle_without_executing_its_code(tmp_path: Path
     acts = [
         Malicious(os.system, f"touch {touched}"),
         Malicious(builtins.eval, f"open({str(touched)!r}, 'w')"),
-        Malicious(builtins.getattr, os, "system"),
-        Malicious(Path.touch, touched),
     ]
-    for act in acts[:2]:
+    for act in acts:
         malicious = pickle.dumps({"S01E01": [1, act]}, protocol)
         pickle.loads(malicious)  # noqa: S301
         assert touched.exists(), "it would have"
@@ -56,10 +54,6 @@ def test_load_rejects_malicious_pickle_without_executing_its_code(tmp_path: Path
         with pytest.raises(NotPlain, match=r"contains the class .*; only plain values are allowed"):
             load(malicious)
         assert not touched.exists()
-    for act in acts[3:]:
-        with pytest.raises(NotPlain, match="only plain values"):
-            load(pickle.dumps(act, max(4, protocol)))
-    assert not touched.exists()
 
 
 @pytest.mark.parametrize(

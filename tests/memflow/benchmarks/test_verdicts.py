@@ -88,13 +88,3 @@ def test_accuracy_is_reported_per_level_category_and_scenario():
         "scenario emotion": (0.0, 1),
     }
     assert rows["random", "all"].value == 0.25
-
-
-def test_accuracy_is_null_with_reason_below_90_percent_coverage():
-    probes = [probe(number) for number in range(10)]
-    given = [reply(each, "1") for each in probes[:8]]
-    short = scores(probes, choice_verdicts(DOMAIN, probes, given))["accuracy", "all"]
-    assert short.value is None
-    assert (short.reason or "").startswith("8 of 10 probes have a value; a score needs 90%")
-    valid = [replace(each, reason="no") if at > 7 else each for at, each in enumerate(probes)]
-    assert scores(valid, choice_verdicts(DOMAIN, valid, given))["accuracy", "all"].value == 1.0

@@ -1,7 +1,5 @@
 """`memflow show statistics` and `memflow show simulators`, which every benchmark has."""
 
-from dataclasses import replace
-
 import factories
 import pytest
 from generated import generate
@@ -39,17 +37,6 @@ def test_statistics_of_membench_are_those_of_its_tables_2_8_and_9() -> None:
     assert rows["category highlevel_rec"].sessions == len(own) > len(kind)
 
 
-def test_statistics_leave_out_quarantined_rows() -> None:
-    made = generate("membench_demo")
-    bad = made.probes[0].episode_id
-    probes = [replace(probe, reason="bad") if probe.episode_id == bad else probe for probe in made.probes]
-    turns = [replace(turn, reason="bad") if turn.episode_id == bad else turn for turn in made.turns]
-    whole = statistics_of(made.domain, made.turns, made.probes)[0]
-    without = statistics_of(made.domain, turns, probes)[0]
-    assert (without.trajectories, without.questions) == (whole.trajectories - 1, whole.questions - 1)
-    assert statistics_of(made.domain, [], [])[0].tokens_per_trajectory == 0
-
-
 def published(
     simulator: str | None, model: str, value: float, number: int = 1, **more: object
 ) -> PublishedScore:
@@ -59,9 +46,7 @@ def published(
     )  # fmt: skip
 
 
-@pytest.fixture
-def two_simulators(empty):
-    """Return a home whose users were played by a large, then by a small model, with two backbones."""
+def test_simulators_have_the_newest_scores_by_simulator_and_backbone(empty) -> None:
     rows = [
         published("large (1a2b)", "qwen", 0.5), published("large (1a2b)", "mistral", 0.6),
         published("small (3c4d)", "qwen", 0.3, 2), published("small (3c4d)", "qwen", 0.4, 3),
@@ -70,18 +55,9 @@ def two_simulators(empty):
         published("small (3c4d)", "mistral", 0.9, 3, removed=True),
     ]  # fmt: skip
     empty.write("score.history", "all", rows)
-    return empty
-
-
-def test_simulators_have_a_column_per_simulator_and_backbone(two_simulators) -> None:
-    records = two_simulators.json("show", "simulators")["scores"]
+    records = empty.json("show", "simulators")["scores"]
     assert {(row["simulator"], row["model"]): row["value"] for row in records} == {
         ("large", "qwen"): 0.5, ("large", "mistral"): 0.6, ("small", "qwen"): 0.4,
     }  # fmt: skip
-    shown = two_simulators("show", "simulators").stdout
-    assert "users large (1a2b)" in shown and "chat mistral" in shown
-
-
-def test_domain_without_simulated_users_is_refused_with_those_that_have_them(two_simulators) -> None:
-    message = two_simulators.error("show", "simulators", "--domain", "locomo")
+    message = empty.error("show", "simulators", "--domain", "locomo")
     assert "'locomo' has no results with simulated users" in message and "memorybench_demo" in message

@@ -2,48 +2,40 @@
 
 from collections.abc import Sequence
 
-from memflow.benchmarks.memorybench.scorers.merged import (
-    format_value,
-    keys_with_missing,
-    merge,
-    missing_backend_values,
-    variant_name,
-)
+from memflow.benchmarks.memorybench.scorers.merged import MergedScorer
 from memflow.benchmarks.memorybench.scorers.scorer import (
-    STANDARD,
     AnsweredProbe,
     ComputedValues,
     MetricKey,
-    MetricValue,
-    Scorer,
     ScoringContext,
+    variant_name,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import INTEGRATED, ROUGE_L
+from memflow.benchmarks.verdicts import MetricValue
 from memflow.metrics.backends import CMUDICT, ENCODER_EN
 from memflow.metrics.bertscore import BERTSCORE, bertscores, metric_name
 from memflow.metrics.readability import CLI, DCRS, FKGL, coleman_liau, dale_chall, flesch_kincaid
 from memflow.metrics.text import rouge_l
 from memflow.records import Probe
+from memflow.scoring.judges import STANDARD
 
 
-def _missing_backends(context: ScoringContext) -> list[str]:
-    there = {BERTSCORE: "en" in context.backends.encoders, FKGL: context.backends.syllables is not None}
-    return [name for name, given in there.items() if not given]
-
-
-class ArticleScorer(Scorer):
+class ArticleScorer(MergedScorer):
     """The scorer of SciTechNews, which compares a generated article with the published summary."""
 
+    merge_stem = "merge_article"
     stems = ("merge_article",)
     judged = frozenset({INTEGRATED})
     backends = frozenset({ENCODER_EN, CMUDICT})
 
+    def missing(self, context: ScoringContext) -> list[str]:
+        there = {BERTSCORE: "en" in context.backends.encoders, FKGL: context.backends.syllables is not None}
+        return [name for name, given in there.items() if not given]
+
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         names = (ROUGE_L, metric_name(context.backends.encoders.get("en")), CLI, FKGL, DCRS)
-        return [
-            *keys_with_missing(INTEGRATED, [STANDARD], _missing_backends(context)),
-            *((name, STANDARD) for name in names),
-        ]
+        merged = self.keys_with_missing(INTEGRATED, [STANDARD], context)
+        return [*merged, *((name, STANDARD) for name in names)]
 
     async def compute(self, answered: AnsweredProbe, context: ScoringContext) -> ComputedValues:
         answer, gold = answered.answer, answered.gold("pr_summary")
@@ -55,22 +47,16 @@ class ArticleScorer(Scorer):
             FKGL: flesch_kincaid(answer, context.backends.syllables),
             DCRS: dale_chall(answer),
         }
-        return ComputedValues(
-            [
-                MetricValue(ROUGE_L, rouge_l(answer, gold)),
-                *(MetricValue(name, *score) for name, score in scores.items()),
-            ]
-        )
+        values = [MetricValue(name, *score) for name, score in scores.items()]
+        return ComputedValues([MetricValue(ROUGE_L, rouge_l(answer, gold)), *values])
 
     async def judge(
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
-        missing = _missing_backends(context)
-        fields = {
+        texts = {
             "source": answered.probe.question,
             "answer": answered.answer,
             "gold": answered.gold("pr_summary"),
-            **{mark.metric.partition("[")[0]: format_value(mark) for mark in computed.values},
         }
-        merged = await merge(context, "merge_article", fields, variant_name(STANDARD, missing))
-        return [*missing_backend_values(INTEGRATED, missing), merged]
+        variant = variant_name(STANDARD, self.missing(context))
+        return [await self.merge(context, texts, computed.values, variant)]

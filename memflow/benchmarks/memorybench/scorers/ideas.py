@@ -10,59 +10,54 @@ import re
 from collections.abc import Sequence
 
 from memflow.benchmarks.memorybench.scorers.answers import LABELS, Ranking
-from memflow.benchmarks.memorybench.scorers.merged import (
-    format_value,
-    keys_with_missing,
-    merge,
-    missing_backend_values,
-    variant_name,
-)
+from memflow.benchmarks.memorybench.scorers.merged import MergedScorer
 from memflow.benchmarks.memorybench.scorers.scorer import (
     PUBLISHED,
-    STANDARD,
     AnsweredProbe,
     ComputedValues,
     MetricKey,
-    MetricValue,
-    Scorer,
     ScoringContext,
     ask_judge,
     judged_value,
     parse_list_reply,
+    variant_name,
     wanted_variants,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import INTEGRATED
+from memflow.benchmarks.verdicts import MetricValue
 from memflow.fingerprint import seeded
 from memflow.metrics.backends import ENCODER_EN
 from memflow.metrics.bertscore import BERTSCORE, bertscores, metric_name
 from memflow.metrics.text import rouge_l
 from memflow.records import Probe
+from memflow.scoring.judges import STANDARD
 
 MAX_HYPOTHESES = 3
 """Hypotheses used; further ones are ignored."""
+NO_HYPOTHESIS = "the reply holds no hypothesis"
 LLM_RATING = "llm_rating"
 RANKS = {"novelty_rank": "idea_novelty", "feasibility_rank": "idea_feasibility"}
 """Prompt of each ranking."""
 _APART = re.compile(r"[-*_#\s]*IDEA[-_ ]SEPARATOR[-*_#\s]*", re.IGNORECASE)
 
 
-def _missing_backends(context: ScoringContext) -> list[str]:
-    return [] if "en" in context.backends.encoders else [BERTSCORE]
-
-
-class IdeaScorer(Scorer):
+class IdeaScorer(MergedScorer):
     """The scorer of IdeaBench, which compares generated hypotheses with the idea of the real paper."""
 
+    merge_stem = "merge_idea"
     stems = ("idea_rating", *RANKS.values(), "merge_idea")
     judged = frozenset({INTEGRATED, LLM_RATING, *RANKS})
     backends = frozenset({ENCODER_EN})
 
+    def missing(self, context: ScoringContext) -> list[str]:
+        return [] if "en" in context.backends.encoders else [BERTSCORE]
+
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
-        missing, bases = _missing_backends(context), wanted_variants(context)
+        bases = wanted_variants(context)
         return [
-            *keys_with_missing(INTEGRATED, bases, missing),
+            *self.keys_with_missing(INTEGRATED, bases, context),
             (metric_name(context.backends.encoders.get("en")), STANDARD),
-            *keys_with_missing(LLM_RATING, [STANDARD], missing),
+            *self.keys_with_missing(LLM_RATING, [STANDARD], context),
             *((rank, base) for rank in RANKS for base in bases),
         ]
 
@@ -70,10 +65,10 @@ class IdeaScorer(Scorer):
         said, gold = hypotheses(answered.answer), answered.gold("abstract")
         encoder = context.backends.encoders.get("en")
         if not said:
-            return ComputedValues([MetricValue(metric_name(encoder), None, "the reply holds no hypothesis")])
-        scores = await bertscores(encoder, [(one, gold) for one in said])
+            return ComputedValues([MetricValue(metric_name(encoder), None, NO_HYPOTHESIS)])
+        scores = await bertscores(encoder, [(text, gold) for text in said])
         values = [score.value for score in scores if score.value is not None] or [
-            rouge_l(one, gold) for one in said
+            rouge_l(text, gold) for text in said
         ]
         best = max(range(len(said)), key=lambda place: values[place])
         return ComputedValues([MetricValue(metric_name(encoder), *scores[best])], said[best])
@@ -82,33 +77,26 @@ class IdeaScorer(Scorer):
         self, answered: AnsweredProbe, context: ScoringContext, computed: ComputedValues
     ) -> Sequence[MetricValue]:
         if not computed.shown:
-            reason = "the reply holds no hypothesis"
-            return [
-                MetricValue(name, None, reason, base)
-                for name, base in self.metric_keys(answered.probe, context)
-            ]
-        missing, bases = _missing_backends(context), wanted_variants(context)
+            keys = self.metric_keys(answered.probe, context)
+            return [MetricValue(name, None, NO_HYPOTHESIS, variant) for name, variant in keys]
+        missing, bases = self.missing(context), wanted_variants(context)
         rating, *ranks = await asyncio.gather(
             _rate(answered, context, computed.shown, variant_name(STANDARD, missing)),
             *(_rank(answered, context, name, base) for name in RANKS for base in bases),
         )
+        texts = {
+            "background": answered.probe.question,
+            "answer": computed.shown,
+            "gold": "\n".join((answered.gold("title"), answered.gold("abstract"))),
+        }
+        measures = {
+            base: [*computed.values, rating, *(rank for rank in ranks if rank.variant == base)]
+            for base in bases
+        }
         merged = await asyncio.gather(
-            *(
-                _merge(
-                    answered,
-                    context,
-                    computed,
-                    rating,
-                    [rank for rank in ranks if rank.variant == base],
-                    base,
-                )
-                for base in bases
-            )
+            *(self.merge(context, texts, measures[base], variant_name(base, missing)) for base in bases)
         )
-        missing_values = [
-            value for name in (INTEGRATED, LLM_RATING) for value in missing_backend_values(name, missing)
-        ]
-        return [*missing_values, *merged, rating, *ranks]
+        return [*merged, rating, *ranks]
 
 
 def hypotheses(answer: str) -> list[str]:
@@ -117,11 +105,10 @@ def hypotheses(answer: str) -> list[str]:
     return [part.strip() for part in found if part.strip()][:MAX_HYPOTHESES]
 
 
-async def _rate(answered: AnsweredProbe, context: ScoringContext, best: str, named: str) -> MetricValue:
-    answer = await ask_judge(
-        context, "idea_rating", {"hypothesis": best, "abstract": answered.gold("abstract")}
-    )
-    return judged_value(LLM_RATING, answer, lambda scored: scored.score, named)
+async def _rate(answered: AnsweredProbe, context: ScoringContext, best: str, variant: str) -> MetricValue:
+    fields = {"hypothesis": best, "abstract": answered.gold("abstract")}
+    answer = await ask_judge(context, "idea_rating", fields)
+    return judged_value(LLM_RATING, answer, lambda scored: scored.score, variant)
 
 
 async def _rank(answered: AnsweredProbe, context: ScoringContext, name: str, base: str) -> MetricValue:
@@ -131,11 +118,8 @@ async def _rank(answered: AnsweredProbe, context: ScoringContext, name: str, bas
     labels = LABELS[: len(texts)]
 
     def complete(ranking: Ranking) -> str | None:
-        return (
-            None
-            if sorted(ranking.order) == list(labels)
-            else f"order is to hold each of {', '.join(labels)} once"
-        )
+        is_complete = sorted(ranking.order) == list(labels)
+        return None if is_complete else f"order is to hold each of {', '.join(labels)} once"
 
     fields = {
         "background": answered.probe.question,
@@ -151,22 +135,3 @@ async def _rank(answered: AnsweredProbe, context: ScoringContext, name: str, bas
 def _place(answered: AnsweredProbe, context: ScoringContext, name: str, among: int) -> int:
     first = seeded(context.seed, "the place of the real idea")
     return (first + answered.place + (0 if name == "novelty_rank" else among // 2)) % among
-
-
-async def _merge(
-    answered: AnsweredProbe,
-    context: ScoringContext,
-    computed: ComputedValues,
-    rating: MetricValue,
-    ranks: Sequence[MetricValue],
-    base: str,
-) -> MetricValue:
-    measures = [*computed.values, rating, *ranks]
-    fields = {
-        "background": answered.probe.question,
-        "answer": computed.shown,
-        "gold": "\n".join((answered.gold("title"), answered.gold("abstract"))),
-        **{measure.metric.partition("[")[0]: format_value(measure) for measure in measures},
-    }
-    failed = [each for each in (rating, *ranks) if each.value is None]
-    return await merge(context, "merge_idea", fields, variant_name(base, _missing_backends(context)), failed)

@@ -5,62 +5,47 @@ If the judge failed on a measure, no merged score is computed.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from memflow.benchmarks.memorybench.scorers.scorer import (
-    STANDARD,
     MetricKey,
-    MetricValue,
+    Scorer,
     ScoringContext,
     ask_judge,
     judged_value,
+    variant_name,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import INTEGRATED
+from memflow.benchmarks.verdicts import MetricValue
+from memflow.scoring.judges import STANDARD
 
 NOT_MEASURED = "not measured"
 
 
-def variant_name(base: str, missing: Sequence[str]) -> str:
-    """Return the name of a score variant, such as `without_bertscore` if the backend BERTScore is missing."""
-    if not missing:
-        return base
-    without = f"without_{'_'.join(missing)}"
-    return without if base == STANDARD else f"{base}_{without}"
+class MergedScorer(Scorer):
+    """The base class of scorers with a merged score."""
 
+    merge_stem: ClassVar[str]
+    """The prompt by which the judge merges the measures."""
 
-def keys_with_missing(metric: str, bases: Sequence[str], missing: Sequence[str]) -> list[MetricKey]:
-    """Return (metric, variant) for each variant of a metric. The variant `standard` is always included.
+    def keys_with_missing(
+        self, metric: str, bases: Sequence[str], context: ScoringContext
+    ) -> list[MetricKey]:
+        """Return (metric, variant) for each variant of a metric, and `standard` if a backend is missing, too."""
+        names = [variant_name(base, self.missing(context)) for base in bases]
+        return [(metric, name) for name in dict.fromkeys([STANDARD, *names])]
 
-    If a backend in `missing` is unavailable, `standard` has no value.
-    """
-    named = [variant_name(base, missing) for base in bases]
-    return [(metric, fromkey) for fromkey in dict.fromkeys([STANDARD, *named])]
-
-
-def missing_backend_values(metric: str, missing: Sequence[str]) -> list[MetricValue]:
-    """Return the variant `standard` with a reason instead of a value if a backend is missing, otherwise nothing."""
-    if not missing:
-        return []
-    reason = f"there is no {' and no '.join(missing)}; see the variant {variant_name(STANDARD, missing)}"
-    return [MetricValue(metric, None, reason)]
-
-
-def format_value(marked: MetricValue | None) -> str:
-    """Return a metric value as text for the judge's prompt."""
-    return NOT_MEASURED if marked is None or marked.value is None else f"{marked.value:.2f}"
-
-
-async def merge(
-    context: ScoringContext,
-    stem: str,
-    fields: Mapping[str, Any],
-    variant_name: str,
-    failed: Sequence[MetricValue] = (),
-) -> MetricValue:
-    """Return the merged score. `fields` fill the prompt; `failed` lists the measures on which the judge failed."""
-    if failed:
-        reasons = "; ".join(f"{each.metric}: {each.reason}" for each in failed)
-        return MetricValue(INTEGRATED, None, f"not merged, for want of a measure: {reasons}", variant_name)
-    return judged_value(
-        INTEGRATED, await ask_judge(context, stem, fields), lambda merged: merged.score, variant_name
-    )
+    async def merge(
+        self, context: ScoringContext, texts: Mapping[str, Any], values: Sequence[MetricValue], variant: str
+    ) -> MetricValue:
+        """Return the merged score of measures. `texts` fill the prompt, together with the values."""
+        failed = [value for value in values if value.value is None and value.metric in self.judged]
+        if failed:
+            reasons = "; ".join(f"{value.metric}: {value.reason}" for value in failed)
+            return MetricValue(INTEGRATED, None, f"not merged, for want of a measure: {reasons}", variant)
+        shown = {
+            value.metric.partition("[")[0]: NOT_MEASURED if value.value is None else f"{value.value:.2f}"
+            for value in values
+        }
+        answer = await ask_judge(context, self.merge_stem, {**texts, **shown})
+        return judged_value(INTEGRATED, answer, lambda merged: merged.score, variant)

@@ -19,7 +19,6 @@ from memflow.benchmarks.memorybench.scorers.word_overlap import WordOverlapScore
 from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import Task
 from memflow.chat.prompts import Prompt, load
-from memflow.errors import BadInput
 
 SCORERS: Mapping[str, Scorer] = {
     **dict.fromkeys((catalog.LOCOMO_F1, catalog.ROUGE_L, catalog.METEOR), WordOverlapScorer()),
@@ -28,29 +27,19 @@ SCORERS: Mapping[str, Scorer] = {
     catalog.CRITERIA: CriteriaScorer(),
     catalog.QUALITY: QualityScorer(),
     catalog.RATING: LimitationScorer(),
-}
-"""Scorers by the metric of a task."""
-MERGED_SCORERS: Mapping[str, Scorer] = {
     "judge": JudgmentScorer(),
     "ideabench": IdeaScorer(),
     "scitechnews": ArticleScorer(),
 }
-"""Scorers by task, for merged scores."""
+"""Scorers by the metric of a task; those of merged scores by task."""
 
-JUDGED_METRICS = frozenset(
-    metric for scorer in (*SCORERS.values(), *MERGED_SCORERS.values()) for metric in scorer.judged
-)
+JUDGED_METRICS = frozenset(metric for scorer in SCORERS.values() for metric in scorer.judged)
 """The metrics whose values a judge decides."""
 
 
 def scorer_of(task: Task) -> Scorer:
-    """Return the scorer of a task. Raises BadInput if there is none."""
-    found = MERGED_SCORERS.get(task.name) if task.metric == catalog.INTEGRATED else SCORERS.get(task.metric)
-    if found is None:
-        raise BadInput(
-            f"task {task.name}: MemoryBench has no metric {task.metric!r}. Add it to the registry of scorers."
-        )
-    return found
+    """Return the scorer of a task."""
+    return SCORERS[task.name if task.metric == catalog.INTEGRATED else task.metric]
 
 
 def wants_published(domain: Domain) -> bool:

@@ -7,39 +7,23 @@ cannot be parsed yields a null value with a reason.
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from memflow.benchmarks.verdicts import NO_JUDGE, MetricValue
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import load
 from memflow.errors import BadInput
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe
+from memflow.scoring.judges import STANDARD
 
 PACKAGE = "memflow.benchmarks.memorybench.scorers"
-STANDARD = "standard"
 PUBLISHED = "published_code"
-NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
 
 MetricKey = tuple[str, str]
 """Metric and variant."""
-
-
-@dataclass(frozen=True, slots=True)
-class MetricValue:
-    """The value of a metric for a reply, or None with the reason."""
-
-    metric: str
-    value: float | None
-    reason: str | None = None
-    variant: str = STANDARD
-    completion: str | None = None
-    """Digest of the judge's completion in the ledger, if a judge decided."""
-
-    @property
-    def key(self) -> MetricKey:
-        return self.metric, self.variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +75,10 @@ class Scorer(ABC):
     backends: frozenset[str] = frozenset()
     """The metric backends that are used besides a judge."""
 
+    def missing(self, context: ScoringContext) -> list[str]:
+        """Return the measures that the variant `standard` of judged metrics lacks for want of a backend."""
+        return []
+
     @abstractmethod
     def metric_keys(self, probe: Probe, context: ScoringContext) -> list[MetricKey]:
         """Return the metrics and variants that the scorer computes for a probe. The probe's own metric is first."""
@@ -127,12 +115,24 @@ def judged_value(
 ) -> MetricValue:
     """Return the value that `read` extracts from the judge's answer, or no value but a reason."""
     value = None if answer.value is None else float(read(answer.value))
-    return MetricValue(metric, value, answer.reason, variant, completion_digest(answer))
+    return MetricValue(metric, value, answer.reason, variant, answer.digest)
 
 
-def completion_digest(answer: Answer[Any]) -> str | None:
-    """Return the ledger digest of the last completion, or None for an unrecorded completion."""
-    return (answer.completion.digest or None) if answer.completion else None
+def variant_name(base: str, missing: Sequence[str]) -> str:
+    """Return the name of a score variant, such as `without_bertscore` if the backend BERTScore is missing."""
+    if not missing:
+        return base
+    without = f"without_{'_'.join(missing)}"
+    return without if base == STANDARD else f"{base}_{without}"
+
+
+def in_order(
+    values: Iterable[MetricValue], keys: Sequence[MetricKey], missing: Sequence[str]
+) -> list[MetricValue]:
+    """Return the values in the order of `keys`. One that was not computed, as backends are missing, has a reason."""
+    by_key = {value.key: value for value in values}
+    reason = f"there is no {' and no '.join(missing)}; see the variant {variant_name(STANDARD, missing)}"
+    return [by_key.get(key) or MetricValue(key[0], None, reason, key[1]) for key in keys]
 
 
 def wanted_variants(context: ScoringContext) -> list[str]:

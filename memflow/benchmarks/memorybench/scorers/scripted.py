@@ -1,7 +1,8 @@
 """Scripted judge for MemoryBench's prompts: instead of a language model, a rule scores the share of reference words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from memflow.benchmarks.memorybench.scorers.answers import (
     LABELS,
@@ -35,35 +36,27 @@ def _reason(share: float) -> str:
     return f"{share:.2f} of the words"
 
 
-def _right(request: ChatRequest) -> Judged:
-    return Judged(correct=_share(request.fields["gold"], request.fields["answer"]) == 1)
+def _by_share(wanted: str, said: str, judgment: Callable[[float], Any]) -> Handler:
+    """Return a handler that judges by the share of words; `wanted` and `said` name fields, with spaces between."""
+
+    def handle(request: ChatRequest) -> Any:
+        texts = (" ".join(request.fields[name] for name in names.split()) for names in (wanted, said))
+        return judgment(_share(*texts))
+
+    return handle
+
+
+def _scored(share: float) -> Scored:
+    return Scored(reason=_reason(share), score=1 + round(9 * share))
 
 
 def _checked(request: ChatRequest) -> Checked:
     items = []
     for number, question in _NUMBERED.findall(request.fields["checklist"]):
         share = _share(question, request.fields["answer"])
-        items.append(
-            CheckedItem(number=int(number), reason=_reason(share), score=Share(round(4 * share) / 4))
-        )
+        score = Share(round(4 * share) / 4)
+        items.append(CheckedItem(number=int(number), reason=_reason(share), score=score))
     return Checked(items=items)
-
-
-def _scored(wanted: str, said: str) -> Scored:
-    share = _share(wanted, said)
-    return Scored(reason=_reason(share), score=1 + round(9 * share))
-
-
-def _by_criteria(request: ChatRequest) -> Scored:
-    return _scored(f"{request.fields['request']} {request.fields['criteria']}", request.fields["answer"])
-
-
-def _solved(request: ChatRequest) -> Solved:
-    return Solved(score=1 + round(4 * _share(request.fields["question"], request.fields["answer"])))
-
-
-def _overlap(request: ChatRequest) -> Scored:
-    return _scored(request.fields["abstract"], request.fields["hypothesis"])
 
 
 def _ranked(request: ChatRequest, *, strange_first: bool) -> Ranking:
@@ -78,11 +71,6 @@ def _ranked(request: ChatRequest, *, strange_first: bool) -> Ranking:
     return Ranking(reason="by the words shared with the background", order=order)
 
 
-def _in_aspect(request: ChatRequest) -> InAspect:
-    aspect = f"{request.fields['aspect']} {request.fields['description']}"
-    return InAspect(belongs=_share(request.fields["limitation"], aspect) > 0)
-
-
 def _kind(request: ChatRequest) -> Kind:
     shares = {
         int(number): _share(kind, request.fields["limitation"])
@@ -92,27 +80,25 @@ def _kind(request: ChatRequest) -> Kind:
     return Kind(number=best if shares[best] else 0)
 
 
-def _found(request: ChatRequest) -> Found:
-    share = _share(request.fields["truth"], request.fields["limitation"])
-    return Found(reason=_reason(share), score=round(5 * share))
-
-
-def _merged(request: ChatRequest) -> Merged:
-    return Merged(score=1 + round(9 * _share(request.fields["gold"], request.fields["answer"])))
-
+_merged = _by_share("gold", "answer", lambda share: Merged(score=1 + round(9 * share)))
+_by_criteria = _by_share("request criteria", "answer", _scored)
 
 HANDLERS: Mapping[str, Handler] = {
-    "memorybench/dialsim_judge": _right,
+    "memorybench/dialsim_judge": _by_share("gold", "answer", lambda share: Judged(correct=share == 1)),
     "memorybench/checklist": _checked,
     "memorybench/criterion": _by_criteria,
     "memorybench/criteria": _by_criteria,
-    "memorybench/quality": _solved,
-    "memorybench/idea_rating": _overlap,
+    "memorybench/quality": _by_share("question", "answer", lambda share: Solved(score=1 + round(4 * share))),
+    "memorybench/idea_rating": _by_share("abstract", "hypothesis", _scored),
     "memorybench/idea_novelty": lambda request: _ranked(request, strange_first=True),
     "memorybench/idea_feasibility": lambda request: _ranked(request, strange_first=False),
-    "memorybench/limitation_aspect": _in_aspect,
+    "memorybench/limitation_aspect": _by_share(
+        "limitation", "aspect description", lambda share: InAspect(belongs=share > 0)
+    ),
     "memorybench/limitation_kind": _kind,
-    "memorybench/limitation_score": _found,
+    "memorybench/limitation_score": _by_share(
+        "truth", "limitation", lambda share: Found(reason=_reason(share), score=round(5 * share))
+    ),
     "memorybench/merge_judgment": _merged,
     "memorybench/merge_idea": _merged,
     "memorybench/merge_article": _merged,

@@ -6,7 +6,7 @@ requests are sent at once, limited by the chats. With several judges, memflow/sc
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from memflow.benchmarks.domains import Domain
@@ -15,17 +15,17 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     AnsweredProbe,
     ComputedValues,
     MetricKey,
-    MetricValue,
     Scorer,
     ScoringContext,
+    in_order,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import task
-from memflow.benchmarks.verdicts import verdict_row
+from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.verdicts import MetricValue, values_of_judges, verdict_rows
 from memflow.errors import BadInput, BadSettings
 from memflow.judges.withheld import withheld_reason
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
-from memflow.scoring.judges import JudgedValue, judge_variant, mean_of_judges, rows_of_judges
 
 
 async def make_verdicts(
@@ -47,90 +47,53 @@ async def make_verdicts(
         for name, judge in backends.judges.items()
     } or {"": context}
     by_judge = await asyncio.gather(
-        *(asyncio.gather(*(_judged(one, each) for one in measured)) for each in contexts.values())
+        *(asyncio.gather(*(_judged(probe, each) for probe in measured)) for each in contexts.values())
     )
-    found = [
-        _of_judges(one, dict(zip(contexts, values, strict=True)))
-        for one, values in zip(measured, zip(*by_judge, strict=True), strict=True)
+    values = [
+        values_of_judges(dict(zip(contexts, of_judges, strict=True)), probe.scorer.judged)
+        for probe, of_judges in zip(measured, zip(*by_judge, strict=True), strict=True)
     ]
-    return [
-        verdict_row(
-            domain,
-            assistant,
-            probe,
-            mark.metric,
-            mark.value,
-            mark.reason,
-            variant=mark.variant,
-            completion=mark.completion,
-        )
-        for probe, values in zip(asked, found, strict=True)
-        for mark in values
-    ]
+    return verdict_rows(domain, assistant, asked, values)
 
 
 @dataclass(frozen=True, slots=True)
 class _ScoredProbe:
     """A probe's scorer, metric keys and computed values. `answered` is None if no value needs a judge."""
 
-    metric: Scorer
-    rows: Sequence[MetricKey]
+    scorer: Scorer
+    keys: Sequence[MetricKey]
     computed: ComputedValues
     answered: AnsweredProbe | None = None
 
 
 async def _computed(probe: Probe, reply: Reply | None, place: int, context: ScoringContext) -> _ScoredProbe:
-    metric = scorer_of(task(probe.dataset))
-    rows = metric.metric_keys(probe, context)
-    if reply is None or reply.parsed is None or reply.reason is not None:
-        return _ScoredProbe(metric, rows, ComputedValues(_missing_values(rows, _reason(reply))))
+    scorer = scorer_of(task(probe.dataset))
+    keys = scorer.metric_keys(probe, context)
+    reason = unanswered(probe, reply)
+    if reason is not None or reply is None or reply.parsed is None:
+        return _ScoredProbe(scorer, keys, ComputedValues(_missing_values(keys, reason or "")))
     answered = AnsweredProbe(probe, reply.parsed, place)
     try:
-        return _ScoredProbe(metric, rows, await metric.compute(answered, context), answered)
+        return _ScoredProbe(scorer, keys, await scorer.compute(answered, context), answered)
     except BadSettings:
         raise  # No other reply would escape it.
     except BadInput as wrong:
-        return _ScoredProbe(metric, rows, ComputedValues(_missing_values(rows, str(wrong))))
+        return _ScoredProbe(scorer, keys, ComputedValues(_missing_values(keys, str(wrong))))
 
 
 async def _judged(measured: _ScoredProbe, context: ScoringContext) -> list[MetricValue]:
-    values = list(measured.computed.values)
-    judged = measured.metric.judged
-    names = [f"memorybench/{stem}" for stem in measured.metric.stems]
+    values, scorer = list(measured.computed.values), measured.scorer
+    names = [f"memorybench/{stem}" for stem in scorer.stems]
     if reason := next(filter(None, (withheld_reason(context.backends.judge, name) for name in names)), None):
-        values = [mark for mark in values if mark.metric not in judged]
-        values += _missing_values([row for row in measured.rows if row[0] in judged], reason)
+        values = [value for value in values if value.metric not in scorer.judged]
+        values += _missing_values([key for key in measured.keys if key[0] in scorer.judged], reason)
     elif measured.answered is not None:
         try:
-            values += await measured.metric.judge(measured.answered, context, measured.computed)
+            values += await scorer.judge(measured.answered, context, measured.computed)
         except BadInput as wrong:
-            values = _missing_values(measured.rows, str(wrong))
-    found = {mark.key: mark for mark in values}
-    return [found[row] for row in measured.rows]
+            values = _missing_values(measured.keys, str(wrong))
+    return in_order(values, measured.keys, scorer.missing(context))
 
 
-def _of_judges(measured: _ScoredProbe, by_judge: Mapping[str, list[MetricValue]]) -> list[MetricValue]:
-    """Return the verdict values of a probe, given the values by each judge."""
-
-    def mean(values: Mapping[str, MetricValue]) -> MetricValue:
-        combined = mean_of_judges({name: JudgedValue(one.value, one.reason) for name, one in values.items()})
-        first = next(iter(values.values()))
-        return replace(first, value=combined.value, reason=combined.reason, completion=None)
-
-    return rows_of_judges(
-        by_judge,
-        lambda one: one.metric in measured.metric.judged,
-        mean,
-        lambda one, judge: replace(one, variant=judge_variant(one.variant, judge)),
-    )
-
-
-def _missing_values(rows: Sequence[MetricKey], reason: str) -> list[MetricValue]:
-    return [MetricValue(metric, None, reason, variant) for metric, variant in rows]
-
-
-def _reason(reply: Reply | None) -> str:
-    """Return the reason why a reply has no values."""
-    if reply is None:
-        return "no reply; rerun the answers of this probe"
-    return reply.reason or "the reply holds no answer"
+def _missing_values(keys: Sequence[MetricKey], reason: str) -> list[MetricValue]:
+    return [MetricValue(metric, None, reason, variant) for metric, variant in keys]

@@ -8,19 +8,19 @@ from typing import Literal
 
 from memflow.benchmarks.memorybench.scorers.scorer import (
     PUBLISHED,
-    STANDARD,
     AnsweredProbe,
     ComputedValues,
     MetricKey,
-    MetricValue,
     Scorer,
     ScoringContext,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1, METEOR, ROUGE_L
+from memflow.benchmarks.verdicts import MetricValue
 from memflow.metrics.backends import WORDNET
 from memflow.metrics.meteor import METEOR_NOWORDNET, meteor, metric_name
 from memflow.metrics.text import locomo_f1, rouge_l
 from memflow.records import Probe
+from memflow.scoring.judges import STANDARD
 
 NO_SYNONYMS = "WordNet is missing; set `wordnet` in memflow.toml, or use meteor_nowordnet"
 

@@ -15,11 +15,11 @@ from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.split import fixed_sample
 from memflow.benchmarks.memorybench.tasks import catalog
 from memflow.benchmarks.memorybench.tasks.task import (
-    Case,
     CorpusMessage,
     CorpusSession,
     Pool,
     TaskReader,
+    answered_case,
     cases_of,
 )
 from memflow.benchmarks.published_file import File, valid_records
@@ -93,7 +93,7 @@ def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:
     asked = cases_of(
         FanQuestion,
         [record for record in records if not record.source.endswith(".txt")],
-        lambda place, _, row: case(str(place), row.question, row.answer, row.date),
+        lambda place, _, row: answered_case(str(place), row.question, row.answer, asked_at=row.date),
     )
     places = sorted(fixed_sample(range(len(asked)), min(DRAWN_QUESTIONS, len(asked))))
     found = corpus(Script.model_validate_json(record.content) for record in valid_records(sessions))
@@ -112,11 +112,6 @@ def corpus(sessions: Iterable[Script]) -> tuple[CorpusSession, ...]:
         )
         for script in sessions
     )
-
-
-def case(case_id: str, question: str, answer: str, date: str | None) -> Case:
-    """Convert a fan question to a case."""
-    return Case(case_id=case_id, question=question, gold=answer, revealed=answer, asked_at=date)
 
 
 READER = TaskReader(read, pools=pools, rows="answerable question with a time")

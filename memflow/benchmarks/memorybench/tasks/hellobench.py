@@ -1,42 +1,21 @@
 """HelloBench: long texts that a judge scores by a checklist (A.1.1). Three tasks cover categories of its five files."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Annotated, Any
 
-from pydantic import BaseModel, Field, Json, StringConstraints
+from pydantic import BaseModel, Field, Json
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, quarantined_case
+from memflow.benchmarks.memorybench.tasks import catalog
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, Text, quarantined_case
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.records import Record
 
 ORDER = ("open_ended_qa", "summarization", "chat", "heuristic_text_generation", "text_completion")
 """The files in the order of the published code."""
-ALL: frozenset[str] = frozenset()
-HELLOBENCH_CATEGORIES: Mapping[str, Mapping[str, frozenset[str]]] = {
-    "hellobench_qa": {"open_ended_qa": ALL, "chat": frozenset({"science_problem_solve"})},
-    "hellobench_writing": {
-        "summarization": frozenset({"academic_article"}),
-        "chat": frozenset({"academic_write"}),
-        "heuristic_text_generation": frozenset({"argumentative_writing", "keyword_writing"}),
-    },
-    "hellobench_creative": {
-        "chat": frozenset(
-            (
-                "curriculum_development", "character_creation", "idea_generation", "creative_write", "script_write",
-                "continue_write", "guide_generation",
-            )
-        ),
-        "heuristic_text_generation": frozenset(("roleplaying_writing", "screenplay_writing", "story_writing")),
-        "text_completion": ALL,
-    },
-}  # fmt: skip
-"""Selected categories by data set and file; `ALL` is every category."""
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class ChecklistItem(BaseModel):
@@ -60,14 +39,14 @@ class HelloBenchRow(BaseModel):
 
 def read(file: File) -> Iterator[RawRecord]:
     """Yield one record per line of a selected category. Raises BadInput."""
-    wanted = HELLOBENCH_CATEGORIES[file.dataset.name].get(_stem(file.source), ALL)
+    wanted = catalog.task(file.dataset.name).selection.get(_stem(file.source), ())
     lines = list(file.lines())
     if not lines:
         raise file.bad("the file contains no instructions")
 
     def parse(content: Any) -> tuple[str, Any] | None:
         category = content.get("category") if isinstance(content, dict) else None
-        if wanted is not ALL and isinstance(category, str) and category.strip() not in wanted:
+        if wanted and isinstance(category, str) and category.strip() not in wanted:
             return None
         return HelloBenchRow.model_validate(content).id, content
 

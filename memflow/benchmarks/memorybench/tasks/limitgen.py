@@ -2,31 +2,20 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
-from typing import Annotated, Any
+from typing import Any
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, quarantined_case
-from memflow.benchmarks.partial import OR_INVALID, InvalidPart
+from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.published_file import File, Said
-from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records, validated
 from memflow.records import Record
 
-ASPECTS: Mapping[str, str] = {
-    "ablation": "experimental design",
-    "analysis": "result analysis",
-    "baseline": "experimental design",
-    "citation": "literature review",
-    "data": "methodology",
-    "dataset": "experimental design",
-    "description": "literature review",
-    "inappropriate": "methodology",
-    "metric": "result analysis",
-    "replace": "experimental design",
-    "review": "literature review",
-}
+LIMITATIONS: Mapping[str, Any] = load_yaml(__package__, "limitations.yaml")
+"""The aspects of limitations by name, with their `description` and `kinds`."""
+ASPECTS = {kind: aspect for aspect, of_aspect in LIMITATIONS.items() for kind in of_aspect["kinds"]}
 """The aspect that an assistant is asked about, by limitation kind."""
 _LABELS = "sections"
 
@@ -52,15 +41,6 @@ class Paper(BaseModel):
         return f"Title: {self.title}\nAbstract: {self.abstract}\n{''.join(parts)}"
 
 
-class Label(BaseModel):
-    """The planted limitation of a paper."""
-
-    ground_truth: Said
-
-
-_Labels = TypeAdapter(dict[str, Annotated[Label | InvalidPart, OR_INVALID]])
-
-
 def read(file: File) -> list[RawRecord]:
     """Return the record of a file: a paper, `ablation/2403.00108v1`, or the labels of a kind, `sections/ablation`.
 
@@ -73,23 +53,21 @@ def read(file: File) -> list[RawRecord]:
         raise file.bad(
             f"the file or folder name {kind!r} is not a limitation kind; the kinds are {', '.join(ASPECTS)}"
         )
-    parse = _parse_labels if folder == _LABELS else _parse_paper
+    parse = _parse_labels if folder == _LABELS else validated(Paper)
     return list(parse_records([file.whole(f"{folder}/{name}")], parse))
 
 
 def _parse_labels(content: Any) -> tuple[str, Any]:
-    labels = _Labels.validate_python(content)
-    if not labels:
-        raise RecordFault("the file has no labels")
-    faults = [f"paper {name}: {each.fault}" for name, each in labels.items() if isinstance(each, InvalidPart)]
-    if len(faults) == len(labels):
-        raise RecordFault(f"the file has no valid label; {faults[0]}")
+    """Return the labels of a kind by paper. Raises RecordFault if none is valid."""
+    if not isinstance(content, Mapping) or not any(map(truth_of, content.values())):
+        raise RecordFault("the file has no valid label")
     return "", content
 
 
-def _parse_paper(content: Any) -> tuple[str, Any]:
-    Paper.model_validate(content)
-    return "", content
+def truth_of(label: Any) -> str:
+    """Return the planted limitation that a label states; empty for an invalid label."""
+    truth = label.get("ground_truth") if isinstance(label, Mapping) else None
+    return truth if isinstance(truth, str) and truth.strip() else ""
 
 
 def cases(records: Sequence[Record]) -> list[Case]:
@@ -98,11 +76,6 @@ def cases(records: Sequence[Record]) -> list[Case]:
     An invalid paper is quarantined, and so is a paper with a missing or invalid label.
     """
     by_id = {record.record_id: record for record in records}
-    labels = {
-        record_id: _Labels.validate_json(record.content)
-        for record_id, record in by_id.items()
-        if record_id.startswith(f"{_LABELS}/") and record.reason is None
-    }
     found = []
     for record_id in sorted(by_id):
         kind, _, name = record_id.partition("/")
@@ -111,24 +84,24 @@ def cases(records: Sequence[Record]) -> list[Case]:
         if by_id[record_id].reason is not None:
             found.append(quarantined_case(by_id[record_id]))
             continue
-        label = labels.get(f"{_LABELS}/{kind}", {}).get(name)
-        gold = label.ground_truth if isinstance(label, Label) else None
-        made = case(name, kind, Paper.model_validate_json(by_id[record_id].content).text(), gold)
-        if isinstance(label, InvalidPart):
-            made = replace(made, reason=f"{_LABELS}/{kind}.json, paper {name}: {label.fault}")
-        found.append(made)
+        of_kind = by_id.get(f"{_LABELS}/{kind}")
+        labels = {} if of_kind is None or of_kind.reason is not None else json.loads(of_kind.content)
+        text = Paper.model_validate_json(by_id[record_id].content).text()
+        found.append(case(name, kind, text, truth_of(labels.get(name))))
     return found
 
 
-def case(paper: str, kind: str, text: str, gold: str | None) -> Case:
+def case(paper: str, kind: str, text: str, gold: str) -> Case:
     """Convert a paper to a case. A paper without a label is quarantined, unlike in the published code."""
     return Case(
         case_id=f"{kind}/{paper}",
         question=text.strip(),
-        gold=json.dumps({"ground_truth": gold or "", "category": kind}, ensure_ascii=False),
-        revealed=gold or "",
+        gold=json.dumps({"ground_truth": gold, "category": kind}, ensure_ascii=False),
+        revealed=gold,
         category=kind,
-        reason=None if gold else f"the paper {paper} has no label in {_LABELS}/{kind}.json; get that file",
+        reason=None
+        if gold
+        else f"the paper {paper} has no valid label in {_LABELS}/{kind}.json; get that file",
     )
 
 

@@ -9,16 +9,23 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from memflow.benchmarks.memorybench.tasks import catalog
-from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool, TaskReader
+from memflow.benchmarks.memorybench.tasks.task import (
+    Case,
+    CorpusMessage,
+    CorpusSession,
+    Pool,
+    TaskReader,
+    Text,
+    invalid_case,
+)
 from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import File, valid_records
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.records import Record
 
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 ADVERSARIAL = "5"
 NOT_MENTIONED = "Not mentioned in the conversation"
 """The correct option of every adversarial question."""
@@ -183,17 +190,11 @@ def message_texts(sessions: Sequence[CorpusSession]) -> dict[str, str]:
 def _cases(talk: Conversation) -> list[Case]:
     options, messages = talk.options(), message_texts(corpus(talk))
     return [
-        _invalid_case(place, asked)
+        invalid_case(str(place), f"question {place}: {asked.fault}")
         if isinstance(asked, InvalidPart)
         else case(place, asked, options.get(place, ()), messages)
         for place, asked in enumerate(talk.questions)
     ]
-
-
-def _invalid_case(place: int, asked: InvalidPart) -> Case:
-    return Case(
-        case_id=str(place), question="", gold="", revealed="", reason=f"question {place}: {asked.fault}"
-    )
 
 
 def case(place: int, asked: LocomoQuestion, pair: tuple[str, ...], messages: Mapping[str, str]) -> Case:

@@ -2,16 +2,14 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Literal
 
 from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks import catalog, locomo
-from memflow.benchmarks.memorybench.tasks.locomo import Text
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool, TaskReader
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool, TaskReader, Text
 from memflow.benchmarks.published_file import File, valid_records
-from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.records import Record
 
 
@@ -33,27 +31,10 @@ class SampleCase(BaseModel):
 
 
 def read(file: File) -> Iterator[RawRecord]:
-    """Yield one record per conversation of a .json file, or per case of a .jsonl file. Raises BadInput.
-
-    A case that depends on a missing or invalid training case is invalid too.
-    """
-    if not file.source.endswith(".jsonl"):
-        yield from locomo.read(file)
-        return
-    found = list(parse_records(file.lines(), _parse))
-    rules = {raw.record_id for raw in found if raw.fault is None and raw.content.get("rule")}
-    for raw in found:
-        needed = () if raw.fault else SampleCase.model_validate(raw.content).rests_on
-        missing = next((name for name in needed if name not in rules), None)
-        fault = f"the case depends on {missing}, which is not a valid training case with a rule"
-        yield raw if missing is None else replace(raw, fault=fault)
-
-
-def _parse(content: Any) -> tuple[str, Any]:
-    case = SampleCase.model_validate(content)
-    if case.split == "train" and not case.rule:
-        raise RecordFault(f"the training case {case.case_id} has no `rule`")
-    return case.case_id, content
+    """Return one record per conversation of a .json file, or per case of a .jsonl file. Raises BadInput."""
+    if file.source.endswith(".jsonl"):
+        return parse_records(file.lines(), validated(SampleCase, "case_id"))
+    return locomo.read(file)
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:

@@ -1,18 +1,20 @@
 """Types of a task (paper, section 2.3): cases (question and gold), corpora, pools and readers."""
 
-from collections.abc import Callable, Iterable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, StringConstraints
 
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.raw_records import RawRecord
 from memflow.records import Record
 
 M = TypeVar("M", bound=BaseModel)
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
-Field = Literal["open", "legal", "academic"]
+Area = Literal["open", "legal", "academic"]
 """The paper's domains."""
 Format = Literal["LiSo", "SiLo", "LiLo", "SiSo"]
 """Long or short input and output; the boundary is 600 tokens (A.1)."""
@@ -25,18 +27,21 @@ class Task:
 
     `published` is the task's name in published configurations and results. `metric` is the main metric and `measures`
     are the others. Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is
-    the stem of the prompt.
+    the stem of the prompt, `user_knows` the kind of gold that simulated users see. `selection` has what a task reads
+    of files that tasks share: categories by file, where none is all, or domains.
     """
 
     name: str
     published: str
-    field: Field
+    field: Area
     format: Format
     metric: str
     measures: tuple[str, ...] = ()
     sample: int = 250
     stratified: bool = False
     prompt: str = "answer"
+    user_knows: str = "answer"
+    selection: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property
     def long_output(self) -> bool:
@@ -127,6 +132,11 @@ class TaskReader:
         return found
 
 
+def answered_case(case_id: str, question: str, answer: str, **more: Any) -> Case:
+    """Return a case whose gold is an answer. `more` contains the values of further fields."""
+    return Case(case_id=case_id, question=question.strip(), gold=answer, revealed=answer, **more)
+
+
 def cases_of(
     shape: type[M], records: Iterable[Record], convert: Callable[[int, Record, M], Case]
 ) -> list[Case]:
@@ -144,10 +154,9 @@ def cases_of(
 
 def quarantined_case(record: Record) -> Case:
     """Return a quarantined case for a quarantined record."""
-    return Case(
-        case_id=record.record_id,
-        question="",
-        gold="",
-        revealed="",
-        reason=f"{record.source}, {record.reason}",
-    )
+    return invalid_case(record.record_id, f"{record.source}, {record.reason}")
+
+
+def invalid_case(case_id: str, reason: str) -> Case:
+    """Return a case that cannot be asked."""
+    return Case(case_id=case_id, question="", gold="", revealed="", reason=reason)

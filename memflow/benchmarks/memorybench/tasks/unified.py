@@ -15,8 +15,7 @@ from pydantic import BaseModel
 
 from memflow.benchmarks.memorybench.tasks import catalog, locomo
 from memflow.benchmarks.memorybench.tasks.task import Case, CorpusSession, Part, Pool, Task, TaskReader
-from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA
-from memflow.benchmarks.memorybench.tasks.unified_row import UnifiedRow
+from memflow.benchmarks.memorybench.tasks.unified_cases import CASES, CORPORA, UnifiedRow
 from memflow.benchmarks.published_file import File, Said, valid_records
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.errors import BadInput
@@ -90,23 +89,29 @@ def _part(file: File, path: PurePosixPath) -> Part:
 def _rows(file: File, suffix: str) -> Iterator[RawRecord]:
     if suffix == ".jsonl":
         yield from file.lines()
-        return
+    elif suffix == ".parquet":
+        yield from file.parquet_rows(_fields, batch=1000, start=1)
+    elif suffix == ".arrow":
+        yield from _arrow_rows(file)
+    else:
+        raise file.bad(f"the file suffix {suffix!r} is not .arrow, .parquet or .jsonl")
+
+
+def _arrow_rows(file: File) -> Iterator[RawRecord]:
     import pyarrow as pa  # noqa: PLC0415  (JSON Lines need no Arrow)
-    import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        if suffix == ".parquet":
-            table = pq.read_table(pa.BufferReader(file.content))
-        elif suffix == ".arrow":
-            table = pa.ipc.open_stream(file.content).read_all()
-        else:
-            raise file.bad(f"the file suffix {suffix!r} is not .arrow, .parquet or .jsonl")
+        table = pa.ipc.open_stream(file.content).read_all()
     except (pa.ArrowException, OSError) as error:
-        raise file.bad(f"the file is truncated or not a valid {suffix[1:]} file ({error})") from error
-    if suffix == ".arrow" and not file.content.endswith(_END):
+        raise file.bad(f"the file is truncated or not a valid arrow file ({error})") from error
+    if not file.content.endswith(_END):
         raise file.bad("the file is truncated: the Arrow stream has no end marker")
-    rows = table.select([name for name in table.column_names if name in UnifiedRow.model_fields]).to_pylist()
+    rows = table.select(_fields(table.column_names)).to_pylist()
     yield from (RawRecord(f"row {number}", row) for number, row in enumerate(rows, start=1))
+
+
+def _fields(names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in UnifiedRow.model_fields]
 
 
 def pools(dataset: str, records: Sequence[Record]) -> list[Pool]:

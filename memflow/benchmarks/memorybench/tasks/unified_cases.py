@@ -1,57 +1,115 @@
-"""Conversion of unified rows to the cases of the original files, by task.
+"""Rows of the unified data set, and their conversion to the cases of the original files (paper, section 2.3).
 
-Markers in the published prompt delimit the question. Without markers, the whole prompt is the question.
+Markers in the published prompt delimit the question. Without markers, the whole prompt is the question. Nested fields
+are JSON or Python literals, which are parsed but never evaluated.
 """
 
+import ast
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, Field
 
 from memflow.benchmarks import tv_scripts
 from memflow.benchmarks.memorybench.tasks import (
+    catalog,
     dialsim,
     hellobench,
     ideabench,
-    judge,
-    lexeval,
     limitgen,
     locomo,
-    nfcats,
-    scitechnews,
+    rows,
     writingbench,
-    writingprompts,
 )
-from memflow.benchmarks.memorybench.tasks.task import Case, CorpusSession
-from memflow.benchmarks.memorybench.tasks.unified_row import UnifiedRow
+from memflow.benchmarks.memorybench.tasks.task import Case, CorpusSession, Part, answered_case
 from memflow.benchmarks.published_file import Said
 
 _ASKED_AT = "in the context of "
 """Text before the date in a DialSim prompt."""
+MARKERS: Mapping[str, tuple[str, str]] = {
+    "writingprompts": ("", "Write a story"),
+    "nfcats": ("Question:", ""),
+    "judge": ("案件事实：", "\n请根据上面提供的事实描述"),
+    "ideabench": ("Here are the abstracts:", "Using these abstracts"),
+    "limitgen": ("Paper to review:", ""),
+}
+"""The texts before and after the question in the prompt, by task."""
+
+
+def parse_literal(text: str) -> Any:
+    """Return the value of a JSON text or a Python literal. Raises ValueError."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        pass
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError) as error:
+        raise ValueError(
+            f"the text {text[:40]!r}... is neither JSON nor a Python literal; download the file again"
+        ) from error
+
+
+_Literal = BeforeValidator(lambda value: parse_literal(value) if isinstance(value, str) else value)
+
+
+class PromptMessage(BaseModel):
+    """A message of a prompt."""
+
+    role: str
+    content: str
+
+
+class UnifiedRow(BaseModel):
+    """A case: its prompt and gold. The file path determines `part`. Published dialogues are ignored.
+
+    `test_idx` is the position in the original data set.
+    """
+
+    test_idx: Annotated[int, Field(ge=0)]
+    dataset_name: Said
+    lang: Literal["en", "zh"]
+    info: Annotated[dict[str, Any], _Literal]
+    input_prompt: str | None = None
+    input_chat_messages: Annotated[list[PromptMessage] | None, _Literal] = None
+    origin_question: str | None = None
+    id: str | int | None = None
+    domain: str | None = None
+    category: str | None = None
+    part: Part
+
+    def prompt(self) -> str:
+        """Return the user's part of the published prompt."""
+        if self.input_prompt:
+            return self.input_prompt
+        return "\n".join(said.content for said in self.input_chat_messages or () if said.role == "user")
+
+    def question(self, task: str) -> str:
+        """Return the text of the prompt between the markers of a task."""
+        return text_between(self.prompt(), *MARKERS.get(task, ("", "")))
+
+    def answer(self) -> str:
+        """Return the gold answer, which most unified data sets have."""
+        return GoldenAnswer.model_validate(self.info).golden_answer
+
+    def case_id(self) -> str:
+        """Return the id that the case has in the original file. Raises ValueError if the column `id` is empty."""
+        if self.id is None:
+            raise ValueError("the column `id` of the row is empty; write a unique id")
+        return str(self.id)
+
+
+class GoldenAnswer(BaseModel):
+    """The gold answer in a row."""
+
+    golden_answer: Said
 
 
 def text_between(text: str, before: str = "", after: str = "") -> str:
     """Return the text between the first `before` and the last `after`. A missing marker removes no text."""
     inner = text.partition(before)[2] if before and before in text else text
     return (inner.rpartition(after)[0] if after and after in inner else inner).strip()
-
-
-class GoldenAnswer(BaseModel):
-    """The gold answer in a row of most unified data sets."""
-
-    golden_answer: Said
-
-
-def _answer(row: UnifiedRow) -> str:
-    return GoldenAnswer.model_validate(row.info).golden_answer
-
-
-def _id(row: UnifiedRow) -> str:
-    """Return the id that the case of a unified row has in the original file."""
-    if row.id is None:
-        raise ValueError("the column `id` of the row is empty; write a unique id")
-    return str(row.id)
 
 
 def _locomo(row: UnifiedRow, said: Mapping[str, str]) -> Case:
@@ -74,72 +132,63 @@ def _dialsim(row: UnifiedRow, said: Mapping[str, str]) -> Case:
     known = _ASKED_AT in prompt and "[Question]" in prompt
     date = text_between(prompt, _ASKED_AT, "[Question]").removesuffix(".") if known else None
     question = text_between(prompt, "[Question]", "[Answer]")
-    return dialsim.case(str(row.test_idx), question, _answer(row), date)
+    return answered_case(str(row.test_idx), question, row.answer(), asked_at=date)
 
 
 def _hellobench(row: UnifiedRow, said: Mapping[str, str]) -> Case:
     items = [
         hellobench.ChecklistItem.model_validate(item).checklist_content for item in row.info["checklist"]
     ]
-    return hellobench.case(_id(row), row.prompt().strip(), items, row.category, row.domain)
+    return hellobench.case(row.case_id(), row.prompt().strip(), items, row.category, row.domain)
 
 
 def _writingbench(row: UnifiedRow, said: Mapping[str, str]) -> Case:
     criteria = [writingbench.Criterion.model_validate(each) for each in row.info["criteria"]]
-    return writingbench.case(_id(row), row.prompt().strip(), criteria, row.domain)
+    return writingbench.case(row.case_id(), row.prompt().strip(), criteria, row.domain)
 
 
-def _writingprompts(row: UnifiedRow, said: Mapping[str, str]) -> Case:
-    premise = text_between(row.prompt(), after="Write a story")
-    return writingprompts.case(str(row.test_idx), premise, _answer(row))
+def _answered(task: str) -> "Converter":
+    return lambda row, said: answered_case(str(row.test_idx), row.question(task), row.answer())
 
 
 def _nfcats(row: UnifiedRow, said: Mapping[str, str]) -> Case:
-    return nfcats.case(str(row.test_idx), text_between(row.prompt(), "Question:"), row.category)
-
-
-def _lexeval(row: UnifiedRow, said: Mapping[str, str]) -> Case:
-    return lexeval.case(str(row.test_idx), row.prompt(), _answer(row))
-
-
-def _judge(row: UnifiedRow, said: Mapping[str, str]) -> Case:
-    facts = text_between(row.prompt(), "案件事实：", "\n请根据上面提供的事实描述")
-    return judge.case(str(row.test_idx), facts, _answer(row))
+    return rows.nfcats_case(str(row.test_idx), row.question("nfcats"), row.category)
 
 
 def _ideabench(row: UnifiedRow, said: Mapping[str, str]) -> Case:
-    background = text_between(row.prompt(), "Here are the abstracts:", "Using these abstracts")
-    return ideabench.case(str(row.test_idx), ideabench.Target.model_validate(row.info), background)
+    target = ideabench.Target.model_validate(row.info)
+    return ideabench.case(str(row.test_idx), target, row.question("ideabench"))
 
 
 def _scitechnews(row: UnifiedRow, said: Mapping[str, str]) -> Case:
-    line = scitechnews.SciTechNewsRow.model_validate({**row.info, "pr-summary": row.info["pr-abstract"]})
-    return scitechnews.case(str(row.test_idx), line)
+    published = {**row.info, "pr-summary": row.info["pr-abstract"]}
+    return rows.scitechnews_case(str(row.test_idx), rows.SciTechNewsRow.model_validate(published))
 
 
 def _limitgen(row: UnifiedRow, said: Mapping[str, str]) -> Case:
-    label, kind = limitgen.Label.model_validate(row.info), row.info["category"]
+    truth, kind = limitgen.truth_of(row.info), row.info["category"]
     if kind not in limitgen.ASPECTS:
         raise ValueError(f"{kind!r} is not a limitation kind; the kinds are {', '.join(limitgen.ASPECTS)}")
-    paper = text_between(row.prompt(), "Paper to review:")
     # The published code writes `unknown` where a paper has no label.
-    return limitgen.case(
-        _id(row), kind, paper, None if label.ground_truth == "unknown" else label.ground_truth
-    )
+    return limitgen.case(row.case_id(), kind, row.question("limitgen"), "" if truth == "unknown" else truth)
 
 
-CASES: Mapping[str, Callable[[UnifiedRow, Mapping[str, str]], Case]] = {
+Converter = Callable[[UnifiedRow, Mapping[str, str]], Case]
+_CONVERTERS: Mapping[str, Converter] = {
     "locomo": _locomo,
-    **dict.fromkeys(dialsim.CHATBOTS, _dialsim),
-    **dict.fromkeys(hellobench.HELLOBENCH_CATEGORIES, _hellobench),
-    **dict.fromkeys(writingbench.WRITINGBENCH_DOMAINS, _writingbench),
-    "writingprompts": _writingprompts,
+    "dialsim": _dialsim,
+    "hellobench": _hellobench,
+    "writingbench": _writingbench,
     "nfcats": _nfcats,
-    "judge": _judge,
-    **dict.fromkeys(("lexeval_summarization", "lexeval_judge", "lexeval_qa"), _lexeval),
     "ideabench": _ideabench,
     "scitechnews": _scitechnews,
     "limitgen": _limitgen,
+}
+"""Converters by the beginning of a task's name; the gold of other tasks is an answer."""
+CASES: Mapping[str, Converter] = {
+    name: _CONVERTERS.get(name.partition("_")[0]) or _answered(name)
+    for name in catalog.TASKS
+    if not name.startswith(("sample_", "memorybench_"))
 }
 """Converters by task, given a row and corpus texts by message id. They raise KeyError, TypeError, ValueError."""
 

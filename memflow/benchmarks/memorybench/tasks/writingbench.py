@@ -6,30 +6,23 @@ domain. A missing language is detected from the script of the text.
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, Field, StringConstraints
+from pydantic import BaseModel, Field
 
-from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, cases_of
+from memflow.benchmarks.memorybench.tasks import catalog
+from memflow.benchmarks.memorybench.tasks.task import Case, TaskReader, Text, cases_of
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.records import Record
 from memflow.words import HAN
 
-WRITINGBENCH_DOMAINS: Mapping[str, tuple[str, ...]] = {
-    "writingbench_law": ("Politics & Law",),
-    "writingbench_academic": ("Academic & Engineering",),
-    "writingbench_creative": ("Literature & Arts", "Education", "Advertising & Marketing"),
-}
-"""The domains of each data set."""
 CHINESE = 0.2
 """Minimum share of Chinese characters of a Chinese query. Published shares are below 0.04 or above 0.8."""
 _HAN = re.compile(f"[{HAN}]")
 _LETTER = re.compile(r"[^\W\d_]")
-
-Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 class Criterion(BaseModel):
@@ -75,7 +68,7 @@ class WritingBenchRow(BaseModel):
 
 def read(file: File) -> list[RawRecord]:
     """Return one record per query in the data set's domains. Raises BadInput."""
-    wanted = WRITINGBENCH_DOMAINS[file.dataset.name]
+    wanted = catalog.task(file.dataset.name).selection["domains"]
 
     def parse(content: Any) -> tuple[str, Any] | None:
         domain = content.get("domain1") if isinstance(content, dict) else None

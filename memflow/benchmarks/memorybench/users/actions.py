@@ -40,8 +40,6 @@ class RoundActions:
     felt: int
     family: Family
     chances: ActionProbabilities
-    fits: bool
-    """Whether no probability was clipped."""
 
 
 def round_actions(
@@ -70,22 +68,13 @@ def add_actions(domain: Domain, rows: Sequence[Round], probes: Sequence[Probe]) 
             found.append(row)
             continue
         drawn = draw_actions(pressing.chances, _chance(domain, row, "press"))
-        found.append(
-            replace(
-                row,
-                felt=pressing.felt if noisy else None,
-                liked=drawn.liked,
-                disliked=drawn.disliked,
-                copied=drawn.copied,
-            )
-        )
+        found.append(replace(row, felt=pressing.felt if noisy else None, **drawn._asdict()))
     return found
 
 
 def _calibrated(domain: Domain, kind: Family, own: Mapping[int, float]) -> CalibratedModel:
     parameters = parameters_of(domain)
-    given = PUBLISHED_HISTOGRAMS if parameters.calibration == "published" else parameters.calibration
-    histogram = own if isinstance(given, str) else given.get(kind, own)
+    histogram = PUBLISHED_HISTOGRAMS.get(kind, own) if parameters.calibration == "published" else own
     return calibrate(histogram, kind, parameters.actions)
 
 
@@ -94,7 +83,7 @@ def _pressing(domain: Domain, row: FeedbackRound, model: CalibratedModel | None)
         return None
     felt = add_noise(row.satisfaction, parameters_of(domain).noise, _chance(domain, row, "noise"))
     chances = model.actions(felt, long_output=task(row.dataset).long_output)
-    return RoundActions(felt, model.family, chances, model.fits(felt))
+    return RoundActions(felt, model.family, chances)
 
 
 def _chance(domain: Domain, row: FeedbackRound, what: str) -> random.Random:

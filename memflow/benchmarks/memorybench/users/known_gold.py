@@ -7,22 +7,11 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from memflow.benchmarks.memorybench.tasks.catalog import task
 from memflow.chat.prompts import load
 from memflow.records import Probe
 
 PACKAGE = "memflow.benchmarks.memorybench.users"
-_KINDS: Mapping[str, str] = {
-    **dict.fromkeys(("sample_open", "sample_legal", "sample_academic"), "rule"),
-    **dict.fromkeys(("hellobench_creative", "hellobench_qa", "hellobench_writing"), "checklist"),
-    **dict.fromkeys(("writingbench_creative", "writingbench_law", "writingbench_academic"), "criteria"),
-    "ideabench": "abstract",
-    "scitechnews": "popular",
-    "limitgen": "limitation",
-    "nfcats": "nothing",
-    "sample_checklist": "checklist",
-    "sample_quality": "nothing",
-}
-"""Kind of gold context by data set; other data sets show the right answer."""
 _SCORED_APART = ("popular",)
 """Kinds whose scorer gets more context than the user (A.2.4, SciTechNews)."""
 
@@ -34,11 +23,11 @@ def user_knowledge(probe: Probe) -> str:
 
 def scoring_standards(probe: Probe) -> str:
     """Return the gold context for the prompt that scores satisfaction."""
-    return _shown(probe, "standards" if _KINDS.get(probe.dataset) in _SCORED_APART else "evaluation")
+    return _shown(probe, "standards" if task(probe.dataset).user_knows in _SCORED_APART else "evaluation")
 
 
 def _shown(probe: Probe, stem: str) -> str:
-    kind = _KINDS.get(probe.dataset, "answer")
+    kind = task(probe.dataset).user_knows
     prompt = load(PACKAGE, f"{stem}_{kind}{'_zh' if probe.language == 'zh' else ''}")
     known = _known(probe, kind)
     return prompt.render({name: known[name] for name in prompt.fields})[0].content

@@ -2,45 +2,32 @@
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Annotated
-
-from pydantic import BaseModel, ConfigDict, StringConstraints
+from typing import Any, NamedTuple
 
 from memflow.benchmarks.packaged import load_yaml
-from memflow.errors import BadInput
-
-Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
-class Persona(BaseModel):
+class Persona(NamedTuple):
     """The persona of a simulated user: identity, expertise, criteria, task and further details."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    persona: Words
-    expertise: Words
-    criteria: list[Words]
-    task: Words
+    persona: str
+    expertise: str
+    criteria: list[str]
+    task: str
     more: str = ""
 
     def fields(self) -> dict[str, str]:
         """Return the fields of the feedback prompt."""
         listed = "\n".join(f"- {criterion}" for criterion in self.criteria)
-        return {**self.model_dump(exclude={"criteria"}), "criteria": listed}
+        return {**self._asdict(), "criteria": listed}
 
 
 def persona(dataset: str, language: str) -> Persona:
-    """Return the persona of a data set in a language. Raises BadInput for a data set without a persona."""
-    found = personas(language).get(dataset)
-    if found is None:
-        raise BadInput(
-            f"personas_{language}.yaml has no persona for the data set {dataset}. Add one to the file."
-        )
-    return found
+    """Return the persona of a data set in a language."""
+    return Persona(**_personas(language)[dataset])
 
 
 @cache
-def personas(language: str) -> Mapping[str, Persona]:
-    """Return all personas of a language, by data set."""
-    found = load_yaml("memflow.benchmarks.memorybench.users", f"personas_{language}.yaml")
-    return {name: Persona.model_validate(each) for name, each in found.items()}
+def _personas(language: str) -> Mapping[str, Mapping[str, Any]]:
+    found: Mapping[str, Mapping[str, Any]] = load_yaml(__package__, f"personas_{language}.yaml")
+    return found

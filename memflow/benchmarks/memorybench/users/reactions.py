@@ -62,7 +62,7 @@ async def react(domain: Domain, probe: Probe, history: Sequence[ChatMessage], si
     """Return the reaction of the user of `probe` to the last message of `history`.
 
     `history` has the messages of both sides from the question on, without recall. The simulator decides about DialSim
-    answers that differ from the gold. Raises BadInput for a data set without a persona.
+    answers that differ from the gold.
     """
     if probe.metric == LOCOMO_F1:
         score = locomo_f1(history[-1].content, probe.gold, probe.category or "")

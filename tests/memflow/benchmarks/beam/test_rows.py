@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -23,9 +24,8 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.partial import InvalidPart
 from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadInput
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Probe, Reply
+from memflow.records import Probe
 
 LARGEST = find_dataset("beam_10m")
 SMALL = find_dataset("beam_100k")
@@ -250,15 +250,8 @@ def test_reply_of_a_judge_is_read_as_published_or_strictly(
 
 
 async def verdicts_of(rubric: list[str], text: str, reply: str, kind: str = "summarization") -> list[Any]:
-    probe = Probe(
-        domain="d", probe_id="p", episode_id="e", checkpoint=0, kind="open", dataset="x", category=kind,
-        metric=PUBLISHED, question="Where?", options=[], variables=[], gold=json.dumps(rubric), revealed="",
-        evidence=[],
-    )  # fmt: skip
-    answer = Reply(
-        domain="d", assistant="full", probe_id="p", episode_id="e", checkpoint=0, text=text, parsed=text,
-        recalled=[], recalled_sources=[],
-    )  # fmt: skip
+    probe = factories.probe(kind="open", category=kind, metric=PUBLISHED, gold=json.dumps(rubric))
+    answer = factories.reply(assistant="full", probe_id=probe.probe_id, text=text, parsed=text)
     handlers = {
         **{f"beam/judge_{name}": lambda request: reply for name in ("published", "corrected")},
         "beam/judge_same_event": lambda request: "no",
@@ -307,16 +300,6 @@ def test_row_of_plans_is_read_where_a_file_has_no_chat(tmp_path: Path) -> None:
     pq.write_table(pa.Table.from_pylist([row]), table)
     [(_, _, conversation)] = load_conversations(DOMAIN, read_records(LARGEST, {"beam/10M.parquet": table}))
     assert [message.number for _, message in conversation.messages()] == list(range(16))
-
-
-def test_truncated_parquet_file_and_a_file_without_chats_are_named(tmp_path: Path) -> None:
-    path = tmp_path / "100K.parquet"
-    path.write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(BadInput, match=r"beam/100K\.parquet: the file is truncated or not Parquet"):
-        read_records(SMALL, {"beam/100K.parquet": path})
-    pq.write_table(pa.table({"conversation_id": ["1"], "probing_questions": ["{}"]}), path)
-    with pytest.raises(BadInput, match="the columns lack chat"):
-        read_records(SMALL, {"beam/100K.parquet": path})
 
 
 def test_line_cut_short_costs_itself(tmp_path: Path) -> None:

@@ -139,11 +139,3 @@ def test_question_prompts_follow_category_options_and_parameter(sample) -> None:
     assert stems(categories=every, adversarial="open") == dict.fromkeys("12345", memories)
     short = stems(answer_prompt="short")
     assert short == dict.fromkeys("134", "locomo/answer_short") | {"2": "locomo/answer_date"}
-
-
-def test_oracle_sees_gold_context_and_others_the_notes(sample) -> None:
-    built = sample()
-    probe, config = built.probes[0], parse_config(built.domain)
-    assert build_question(probe, Recall(notes="n"), None, config).fields["notes"] == "n"
-    assert build_question(probe, Recall(notes="n"), "gold", config).fields["notes"] == "gold"
-    assert build_question(probe, Recall(), None, config).query == probe.question

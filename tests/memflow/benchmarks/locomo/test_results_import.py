@@ -113,16 +113,6 @@ def test_answers_and_labels_of_each_form_are_imported(
     assert list(results.faults) == expected
 
 
-def test_model_name_that_is_not_unicode_can_be_stored(sample, imported) -> None:
-    content = mem0_2026(sample().probes)
-    content["metadata"] = {"answerer_model": "\ud800 " + "x" * 200, "timestamp": ["no text"]}
-    results = imported(content)
-    results.model.encode()
-    json.dumps(dict(results.settings), ensure_ascii=False).encode()
-    assert results.assistant.startswith("imported_my-results@-ud800-x") and len(results.model) < 100
-    assert "timestamp" not in results.settings
-
-
 def test_folder_has_one_run_in_one_or_several_files_or_a_pattern_names_one(
     sample, reader, tmp_path: Path
 ) -> None:
@@ -270,25 +260,12 @@ def test_contradictions_and_missing_answers_are_replies_with_reasons(sample, imp
 
 DAMAGED: dict[str, tuple[Any, str]] = {
     "truncated": ('{"1": [{"question": "W', "cannot read .* as JSON"),
-    "empty file": ("", "cannot read .* as JSON"),
-    "nested too deeply": ("[" * 200_000, "cannot read .* as JSON"),
     "a list": ([], "none of the known forms"),
-    "no object": ("3", "none of the known forms"),
-    "no answers": ({"1": []}, "none of the known forms"),
     "no evaluations": ({"evaluations": []}, "results.labels.json is an object with the keys 'evaluations'"),
-    "evaluations of wrong types": ({"evaluations": [3, {"question_id": None}]}, "none of the known forms"),
     "answers of wrong types": ({"0": [{"response": {}, "answer": 3}]}, "rows have no answer, label or context"),
-    "grades as text": (
-        {"0": [{"question": "q", "answer": "a", "golden_answer": "g", "grade": "?", "category": 4}]},
-        "row 0 0: the question is not that of sample-1/q0",
-    ),
     "label out of range": (
         {"0": [{"question": "q", "answer": "a", "response": "r", "category": "4", "llm_score": 7}]},
         "row 0 0: the label 7 is not between 0 and 1",
-    ),
-    "half of a surrogate pair": (
-        '{"0": [{"question": "q", "answer": "a", "response": "\\ud800", "category": "4", "llm_score": 1}]}',
-        "no valid answer",
     ),
     "questions of another benchmark": (
         {"0": [{"question": "q", "answer": "a", "response": "r", "category": "4", "llm_score": 1}]},

@@ -5,6 +5,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import factories
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -49,17 +50,7 @@ def read(tmp_path: Path, *rows: dict[str, Any], name: str = "rows.json") -> list
 
 
 def reply(probe_id: str, text: str | None, reason: str | None = None) -> Reply:
-    return Reply(
-        domain="d",
-        assistant="full",
-        probe_id=probe_id,
-        episode_id="e",
-        checkpoint=0,
-        text=text,
-        recalled=[],
-        recalled_sources=[],
-        reason=reason,
-    )
+    return factories.reply(assistant="full", probe_id=probe_id, text=text, parsed=None, reason=reason)
 
 
 @pytest.mark.parametrize("name", ["rows.json", "rows.parquet"])
@@ -67,15 +58,6 @@ def test_both_forms_of_a_file_give_the_same_rows(tmp_path: Path, name: str) -> N
     records = read(tmp_path, row(), row("factconsolidation_mh_6k"), name=name)
     assert [record.record_id for record in records] == ["factconsolidation_sh_6k", "factconsolidation_mh_6k"]
     assert count_contents(records).counts == {"texts": 2, "questions": 4}
-
-
-def test_truncated_parquet_file_is_named(tmp_path: Path) -> None:
-    path = tmp_path / "rows.parquet"
-    path.write_bytes(b"PAR1 and nothing else")
-    with pytest.raises(
-        BadInput, match=r"memoryagentbench/rows\.parquet: the file is truncated or not Parquet"
-    ):
-        read_records(CONFLICTS, {"memoryagentbench/rows.parquet": path})
 
 
 @pytest.mark.parametrize(

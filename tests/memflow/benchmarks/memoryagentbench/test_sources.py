@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import factories
 import pytest
 
 from memflow.benchmarks.domains import Domain
@@ -15,7 +16,7 @@ from memflow.benchmarks.registry import find_dataset
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import BadInput
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Probe, Record, Reply, Verdict
+from memflow.records import Probe, Record, Verdict
 
 LEARNING = find_dataset("mab_test_time_learning")
 DOMAIN = Domain("d", "memoryagentbench", (LEARNING.name,), "Test")
@@ -51,17 +52,8 @@ async def probes_of(records: list[Record]) -> list[Probe]:
 
 async def verdicts_of(probe: Probe, text: str, **handlers: Any) -> dict[tuple[str, str], Verdict]:
     benchmark = MemoryAgentBench()
-    reply = Reply(
-        domain="d",
-        assistant="full",
-        probe_id=probe.probe_id,
-        episode_id=probe.episode_id,
-        checkpoint=0,
-        text=text,
-        parsed=benchmark.parse(probe, text),
-        recalled=[],
-        recalled_sources=[],
-    )
+    parsed = benchmark.parse(probe, text)
+    reply = factories.reply(assistant="full", probe_id=probe.probe_id, text=text, parsed=parsed)
     judge = ScriptedChat({**benchmark.handlers(), **handlers})
     rows = await benchmark.verdicts(DOMAIN, [probe], [reply], MetricBackends(judge=judge))
     return {(verdict.metric, verdict.variant): verdict for verdict in rows}

@@ -18,6 +18,10 @@ def of(**parameters: Any) -> Any:
     ("wrong", "message"),
     [
         ({"noise": -1}, "parameter noise"),
+        ({"protocol": "sideways"}, "parameter protocol"),
+        ({"batch": 0}, "parameter batch"),
+        ({"protocol": "stepwise", "learn_from": "liked"}, "learn_from 'liked' can only be combined"),
+        ({"follow_ups": "published_code"}, "follow_ups 'published_code' can only be combined"),
         ({"actions": {"like_rate": 2}}, r"parameter actions\.like_rate"),
         (
             {"actions": {"like_rate": 0.6, "dislike_rate": 0.6}},
@@ -25,9 +29,6 @@ def of(**parameters: Any) -> Any:
         ),
         ({"actions": {"k_L": 2}}, r"actions\.k_L"),
         ({"calibration": "guessed"}, "parameter calibration"),
-        ({"calibration": {"general": {"11": 1}}}, "parameter calibration"),
-        ({"calibration": {"locomo": {"9": 1}}}, "parameter calibration"),
-        ({"calibration": {"general": {}}}, "parameter calibration"),
     ],
 )
 def test_invalid_domain_parameter_error_names_the_parameter(wrong: dict[str, Any], message: str) -> None:

@@ -19,16 +19,6 @@ def chat(**instead: Handler) -> ScriptedChat:
     return ScriptedChat({**MemoryBench().handlers(), **named})
 
 
-async def test_feedback_of_metric_scored_case_has_score_and_derived_satisfaction(demo: Any) -> None:
-    rows = [row for row in demo.feedback if row.dataset == "memorybench_sample" and row.critique]
-    assert rows
-    for row in rows:
-        assert row.score is not None
-        assert row.ended == (row.score >= 0.5 - 1e-9)
-        assert row.satisfaction == min(10, int(10 * row.score + 1e-9) + 1)
-    assert not any(row.copied for row in rows)
-
-
 async def test_failed_user_simulator_gives_feedback_row_with_reason(demo: Any) -> None:
     broken: dict[str, Handler] = {"feedback": lambda _: "half a {", "satisfaction": lambda _: '{"score": 11}'}
     simulator = chat(**{f"{name}{end}": broken[name] for name in broken for end in ("", "_zh")})

@@ -8,8 +8,8 @@ from generated import generate
 from scipy import stats
 from server_evaluation import evaluate
 
+from memflow.benchmarks.memorybench.gains import gains_of
 from memflow.benchmarks.memorybench.protocols import own_episode
-from memflow.benchmarks.memorybench.views.gains import gains_of
 from memflow.memories.registry import find
 from memflow.records import Verdict
 

@@ -13,7 +13,6 @@ from memflow.benchmarks.memorybench.protocols import own_episode
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadSettings
 from memflow.records import Probe, Record
 from memflow.run.play import Episode
 
@@ -111,16 +110,10 @@ async def test_learn_from_selects_dialogues_with_liked_or_copied_answer(demo_of:
     assert len(shared.events[0].messages) >= 4
 
 
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"protocol": "sideways"},
-        {"batch": 0},
-        {"protocol": "stepwise", "learn_from": "liked"},
-        {"follow_ups": "published_code"},
-    ],
-)
-def test_incompatible_protocol_parameters_are_rejected(parameters: dict[str, Any]) -> None:
-    domain = replace(find_domain("memorybench_demo"), parameters=parameters)
-    with pytest.raises(BadSettings, match=r"memorybench_demo.*(protocol|batch|learn_from|follow_ups)"):
-        MemoryBench().plays_probes(domain)
+@pytest.mark.parametrize("end", ["stepwise", "onpolicy"])
+async def test_stepwise_probes_of_a_case_share_one_question_id(demo_of: Any, end: str) -> None:
+    run = await demo_of(end)
+    for probe in of(run.probes, "test"):
+        assert probe.probe_id == f"{probe.question_id}/{probe.checkpoint}"
+        assert probe.opens == (probe.checkpoint == 0)
+    assert {(probe.question_id, probe.opens) for probe in of(run.probes, "train")} == {(None, False)}

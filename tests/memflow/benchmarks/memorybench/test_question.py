@@ -12,9 +12,9 @@ from memflow.benchmarks.memorybench.probes import probes
 from memflow.benchmarks.memorybench.question import answer_text
 from memflow.benchmarks.memorybench.selection import SelectedPool
 from memflow.benchmarks.memorybench.split import Split
-from memflow.benchmarks.memorybench.tasks import ideabench, judge, lexeval, limitgen, scitechnews
+from memflow.benchmarks.memorybench.tasks import ideabench, limitgen, rows
 from memflow.benchmarks.memorybench.tasks.catalog import task
-from memflow.benchmarks.memorybench.tasks.task import Case, Pool
+from memflow.benchmarks.memorybench.tasks.task import Case, Pool, answered_case
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.asking import first_request
 from memflow.chat.scripted import ScriptedChat
@@ -22,14 +22,14 @@ from memflow.memories.memory import Recall
 from memflow.records import Probe
 
 DOMAIN = find_domain("memorybench_demo")
-NEWS = scitechnews.SciTechNewsRow(
-    title="Kites", abstract="Kites rise.", pr_title="Up", pr_summary="They go up."
-)
+NEWS = rows.SciTechNewsRow(title="Kites", abstract="Kites rise.", pr_title="Up", pr_summary="They go up.")
 IDEA = ideabench.Target(paperId="p", title="Rope", abstract="A rope holds.")
 CASES: dict[str, Case] = {
-    "lexeval_qa": lexeval.case("0", "什么是要约？", "要约是意思表示。"),
-    "judge": judge.case("0", "被告人甲盗窃自行车一辆。经查属实。", "法院判处甲拘役三个月。"),
-    "scitechnews": scitechnews.case("0", NEWS),
+    "lexeval_qa": answered_case("0", "什么是要约？", "要约是意思表示。", language="zh"),
+    "judge": answered_case(
+        "0", "被告人甲盗窃自行车一辆。经查属实。", "法院判处甲拘役三个月。", language="zh"
+    ),
+    "scitechnews": rows.scitechnews_case("0", NEWS),
     "ideabench": ideabench.case("0", IDEA, "Abstract 1: Wind lifts. Wind turns. It ends."),
     "limitgen": limitgen.case("a", "metric", "Title: Kites\nAbstract: We fly. We look. We land.", "Too few."),
 }

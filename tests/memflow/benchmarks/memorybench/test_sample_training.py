@@ -38,14 +38,6 @@ def test_sample_leaves_out_training_cases_about_a_corpus_only(sample: list[Recor
         assert (train == 0) == (pool in corpora)
 
 
-def test_whole_domain_and_a_sample_of_all_questions_have_all_training_cases(sample: list[Record]) -> None:
-    whole = counts(DEMO, sample)
-    assert whole == counts(proportional(DEMO), sample) == counts(DEMO.limited(1000), sample)
-    assert any(train for _, train, _ in whole.values()) and not any(
-        left_out for *_, left_out in whole.values()
-    )
-
-
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda each: each.name)
 def test_only_off_policy_domains_with_complete_dialogues_leave_out_training_cases(domain: Any) -> None:
     further = ("_stepwise", "_onpolicy", "_training", "_same", "_liked", "_copied")

@@ -6,7 +6,6 @@ import factories
 import pytest
 
 from memflow.benchmarks.memorybench.times import times_of
-from memflow.chat.scripted import LABEL
 from memflow.records import Probe
 
 PROBE = factories.probe(
@@ -42,12 +41,11 @@ def test_times_are_summed_per_task_format_over_dialogues_cases_and_corpora():
         replace(REPLY, probe_id="sample_open/2", models_s=1.0, own_s=0.5, latency_s=2.0),
         replace(REPLY, probe_id="locomo/1/q1", models_s=0.0, own_s=0.125, latency_s=4.0),
     ]
-    long_input, long_output = times_of("d", "rag", said, replies, probes, turns, label=LABEL)
-    assert (long_output.format, long_output.dialogues, long_output.cases) == ("SiLo", 2, 1)
-    assert (long_output.memory_s, long_output.memory_own_s) == pytest.approx((1.5, 0.5))
-    assert (long_output.predict_s, long_output.recall_s, long_output.recall_own_s) == (3.5, 1.5, 0.5)
-    assert (long_output.corpora, long_output.corpus_s) == (0, None)
-    assert (long_input.format, long_input.dialogues, long_input.memory_s) == ("LiSo", 0, None)
-    assert (long_input.corpora, long_input.corpus_s) == (1, 2.5)
-    assert (long_input.predict_s, long_input.recall_own_s) == (4.125, 0.125)
-    assert long_input.label == LABEL
+    long_input, long_output = times_of("d", "rag", said, replies, probes, turns)
+    assert (long_output["format"], long_output["dialogues"], long_output["cases"]) == ("SiLo", 2, 1)
+    assert (long_output["memory_s"], long_output["memory_own_s"]) == pytest.approx((1.5, 0.5))
+    assert (long_output["predict_s"], long_output["recall_s"], long_output["recall_own_s"]) == (3.5, 1.5, 0.5)
+    assert (long_output["corpora"], long_output["corpus_s"]) == (0, None)
+    assert (long_input["format"], long_input["dialogues"], long_input["memory_s"]) == ("LiSo", 0, None)
+    assert (long_input["corpora"], long_input["corpus_s"]) == (1, 2.5)
+    assert (long_input["predict_s"], long_input["recall_own_s"]) == (4.125, 0.125)

@@ -8,9 +8,10 @@ import numpy.typing as npt
 import pytest
 
 from memflow.benchmarks.memorybench.scorers.registry import scorer_of
-from memflow.benchmarks.memorybench.scorers.scorer import AnsweredProbe, MetricValue, ScoringContext
+from memflow.benchmarks.memorybench.scorers.scorer import AnsweredProbe, ScoringContext, in_order
 from memflow.benchmarks.memorybench.scorers.scripted import HANDLERS
 from memflow.benchmarks.memorybench.tasks.catalog import task
+from memflow.benchmarks.verdicts import MetricValue
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.fingerprint import seeded
@@ -113,8 +114,9 @@ def marks_of() -> Callable[..., Any]:
         metric, answered = scorer_of(task(probe.dataset)), AnsweredProbe(probe, answer, place)
         computed = await metric.compute(answered, context)
         values = [*computed.values, *await metric.judge(answered, context, computed)]
-        found = {mark.key: mark for mark in values}
-        assert sorted(found) == sorted(metric.metric_keys(probe, context))
+        keys = metric.metric_keys(probe, context)
+        assert {value.key for value in values} <= {*keys}
+        found = {mark.key: mark for mark in in_order(values, keys, metric.missing(context))}
         assert all((mark.value is None) == (mark.reason is not None) for mark in found.values())
         return found
 

@@ -9,8 +9,8 @@ import pytest
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.scorers.scorer import NO_JUDGE
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
+from memflow.benchmarks.verdicts import NO_JUDGE
 from memflow.chat.ledger import LedgeredChat, MemoryLedger, RequestContext
 from memflow.chat.prompts import all_prompts
 from memflow.metrics.backends import MetricBackends
@@ -132,7 +132,10 @@ async def test_failed_reply_has_null_verdict_in_every_metric_without_judge_reque
     verdicts = await BENCH.verdicts(domain, probes, given, MetricBackends(chat))
     complete = await BENCH.verdicts(domain, probes, replies(probes), MetricBackends(judge()))
     assert not chat.requests
-    assert {row.reason for row in verdicts} == {"no answer", "no reply; rerun the answers of this probe"}
+    assert all(
+        (row.reason or "").endswith(("no answer", "has no reply; regenerate answer.replies"))
+        for row in verdicts
+    )
     assert [(row.probe_id, row.metric, row.variant) for row in verdicts] == [
         (row.probe_id, row.metric, row.variant) for row in complete
     ]
@@ -189,18 +192,6 @@ def by_key(verdicts) -> dict[tuple[str, str, str], float | None]:
     return {(row.probe_id, row.metric, row.variant): row.value for row in verdicts}
 
 
-async def test_verdicts_and_requests_of_one_named_judge_equal_those_of_an_unnamed_judge(
-    probes, judge, encoders
-) -> None:
-    alone, named = judge(), judge()
-    expected = await BENCH.verdicts(DOMAIN, probes, replies(probes), MetricBackends(alone, encoders))
-    found = await BENCH.verdicts(
-        DOMAIN, probes, replies(probes), MetricBackends(named, encoders, judges={"a": named})
-    )
-    assert found == expected
-    assert [each.messages for each in named.requests] == [each.messages for each in alone.requests]
-
-
 @pytest.mark.parametrize("variants", [[], ["published_code"]])
 async def test_two_judges_give_their_mean_and_a_variant_each(probes, judge, encoders, variants) -> None:
     domain = replace(DOMAIN, parameters={"variants": variants})
@@ -223,15 +214,3 @@ async def test_two_judges_give_their_mean_and_a_variant_each(probes, judge, enco
         assert [both[probe_id, metric, each] for each in of_each] == values
         mean = None if None in values else sum(values) / 2
         assert both[probe_id, metric, variant] == mean
-
-
-async def test_failed_judge_leaves_the_primary_verdict_without_value(probes, judge) -> None:
-    quality = [probe for probe in probes if probe.dataset.startswith("nfcats")]
-    judges = {"works": judge(quality={"score": 4}), "broken": judge(quality="no")}
-    verdicts = await BENCH.verdicts(
-        DOMAIN, quality, replies(quality), MetricBackends(judges["works"], judges=judges)
-    )
-    assert [(row.variant, row.value) for row in verdicts] == [
-        ("standard", None), ("judge_works", 4.0), ("judge_broken", None),
-    ]  # fmt: skip
-    assert (verdicts[0].reason or "").startswith("judge broken: ")

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from memflow.benchmarks import registry
+from memflow.benchmarks.memorybench.load import READERS
 from memflow.benchmarks.memorybench.question import PACKAGE
 from memflow.benchmarks.memorybench.scripted import handlers
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS, task
-from memflow.benchmarks.memorybench.tasks.readers import READERS
 from memflow.chat.prompts import load
 
 PUBLISHED = [
@@ -33,10 +33,9 @@ STEMS = {
 @pytest.mark.parametrize("dataset", PUBLISHED, ids=lambda dataset: dataset.name)
 def test_every_published_data_set_has_task_reader_and_prompt(dataset) -> None:
     posed = task(dataset.name.removeprefix("unified_"))
-    assert (dataset.name in READERS) == dataset.readable
-    if dataset.readable:
-        for stem in STEMS.get(posed.prompt, (posed.prompt,)):
-            assert load(PACKAGE, stem).name in handlers()
+    assert dataset.name in READERS
+    for stem in STEMS.get(posed.prompt, (posed.prompt,)):
+        assert load(PACKAGE, stem).name in handlers()
 
 
 def test_every_task_is_in_one_domain_of_its_field_and_one_of_its_format() -> None:

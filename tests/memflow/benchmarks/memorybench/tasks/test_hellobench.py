@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.memorybench.load import build_pools
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_domain
 
 ACADEMIC, OPEN = find_domain("memorybench_academic"), find_domain("memorybench_open")

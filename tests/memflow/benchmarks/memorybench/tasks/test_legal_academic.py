@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.readers import build_pools
+from memflow.benchmarks.memorybench.load import build_pools
 from memflow.benchmarks.memorybench.tasks.task import Case
 from memflow.records import Record
 
@@ -121,7 +119,7 @@ def test_ideabench_samples_the_same_references_of_a_paper_in_any_file(read_files
                        FOUND: table(REFERENCES[0], {"targetPaperId": "p2", "abstract": " "})},
          "p2 has no abstract of a reference"),
         ("limitgen", {"limitgen_syn/annotated/ablation/2403.0v1.json": json.dumps(PAPER), **SMALL["limitgen"]},
-         "the paper 2403.0v1 has no label in sections/ablation.json; get that file"),
+         "the paper 2403.0v1 has no valid label in sections/ablation.json; get that file"),
     ],
 )  # fmt: skip
 def test_incomplete_paper_record_quarantines_its_case_only(
@@ -141,15 +139,6 @@ def test_limitgen_case_has_paper_text_as_question_and_planted_kind_as_category(r
     assert one.revealed == "No ablation of the rope."
 
 
-def test_published_lexeval_task_5_4_has_500_unique_questions(read_published: Any) -> None:
-    records = read_published("lexeval_qa")
-    found = cases(records)
-    assert all(case.reason is None for case in found)
-    assert len(found) == len({case.question for case in found}) == 500
-    (selected,) = select(Domain("legal", "memorybench", ("lexeval_qa",), "a test"), records)
-    assert (len(selected.test), len(selected.train)) == (50, 200)
-
-
 LABELS_OF_TWO = {"2403.1v1": LABEL, "2403.2v1": LABEL}
 SECOND = {"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps({**PAPER, "title": "On Boats"})}
 
@@ -162,8 +151,7 @@ SECOND = {"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps({**PAPER, 
             "truncated or invalid JSON",
         ),
         ({"limitgen_syn/annotated/ablation/2403.2v1.json": json.dumps({**PAPER, "title": None})}, "at title"),
-        ({LABELS: json.dumps({**LABELS_OF_TWO, "2403.2v1": {"ground_truth": None}})}, "at ground_truth"),
-        ({LABELS: json.dumps({**LABELS_OF_TWO, "2403.2v1": {"ground truth": "x"}})}, "at ground_truth"),
+        ({LABELS: json.dumps({**LABELS_OF_TWO, "2403.2v1": {"ground_truth": None}})}, "no valid label"),
     ],
 )
 def test_invalid_limitgen_paper_or_label_quarantines_only_the_case_of_the_paper(

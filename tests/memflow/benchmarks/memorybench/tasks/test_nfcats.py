@@ -2,8 +2,8 @@
 
 from collections import Counter
 
+from memflow.benchmarks.memorybench.load import build_pools
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_domain
 
 FILE, OPEN = "nfcats/test.csv", find_domain("memorybench_open")

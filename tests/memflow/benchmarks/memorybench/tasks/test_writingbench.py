@@ -1,13 +1,11 @@
 """WritingBench's queries, read as three tasks."""
 
 import json
-from collections import Counter
 from typing import Any
 
 import pytest
 
-from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.readers import build_pools
+from memflow.benchmarks.memorybench.load import build_pools
 from memflow.benchmarks.registry import find_domain
 
 WHOLE, SUBSET = (f"writingbench/{name}.jsonl" for name in ("benchmark_all", "length_subset"))
@@ -55,14 +53,3 @@ def test_writingbench_case_has_criteria_with_score_levels_as_gold(read_files) ->
     }  # fmt: skip
     assert form["name"] == "Form"
     assert case.revealed == "- Tone: Tone fits.\n- Form: Form fits."
-
-
-def test_writingbench_test_split_has_one_fifth_of_each_domain_rounded_up(read_files) -> None:
-    sizes = {"Literature & Arts": 11, "Education": 6, "Advertising & Marketing": 5}
-    domains = [domain for domain, size in sizes.items() for _ in range(size)]
-    rows = [line(index, domain) for index, domain in enumerate(domains)]
-    (selected,) = select(OPEN, read_files("writingbench_creative", {WHOLE: rows}))
-    assert Counter(case.stratum for case in selected.test) == {
-        "Literature & Arts": 3, "Education": 2, "Advertising & Marketing": 1,
-    }  # fmt: skip
-    assert len(selected.train) == 22 - 6

@@ -6,8 +6,8 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 
+from memflow.benchmarks.memorybench.load import build_pools
 from memflow.benchmarks.memorybench.selection import select
-from memflow.benchmarks.memorybench.tasks.readers import build_pools
 from memflow.benchmarks.registry import find_domain
 
 FILE, OPEN = "writingprompts/test.parquet", find_domain("memorybench_open")

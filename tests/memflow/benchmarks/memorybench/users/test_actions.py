@@ -58,14 +58,6 @@ def test_published_calibration_uses_histogram_of_the_rows_for_locomo() -> None:
     assert locomo.chances.like == pytest.approx(0.0559)
 
 
-def test_configured_histogram_calibrates_only_its_feedback_family() -> None:
-    rows = rows_of("judge", 9, 9) + rows_of("dialsim_friends", 3, 9)
-    judge, _, _, dialsim = round_actions(with_(calibration={"binary": {"3": 1, "9": 9}}), rows, PROBES)
-    assert judge and dialsim
-    assert judge.chances.like == pytest.approx(0.0559)
-    assert dialsim.chances.like == pytest.approx(0.0559 / 0.9)
-
-
 def test_copy_probability_is_zero_for_tasks_with_short_outputs() -> None:
     (long,), (short,) = (round_actions(DEMO, rows_of(name, 8), PROBES) for name in ("judge", "nfcats"))
     assert long and short

@@ -1,8 +1,6 @@
 import random
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.users.actions import add_noise
 
@@ -20,10 +18,3 @@ def test_share_of_scores_changed_by_noise_matches_table_21(sigma: float) -> None
     moved = sum(abs(one - other) for one, other in zip(before, after, strict=True))
     assert 100 * changed / n == pytest.approx(TABLE_21[sigma], abs=0.5)
     assert moved == pytest.approx(VARIATION[sigma], abs=0.01 * n)
-
-
-@given(st.integers(1, 10), st.floats(0, 10), st.integers())
-def test_noisy_satisfaction_is_between_1_and_10_and_reproducible(score: int, sigma: float, seed: int) -> None:
-    found = add_noise(score, sigma, random.Random(seed))
-    assert 1 <= found <= 10
-    assert found == add_noise(score, sigma, random.Random(seed))

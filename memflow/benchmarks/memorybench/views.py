@@ -8,7 +8,7 @@ VIEWS = (
         "Show the scores of MemoryBench's assistants with and without feedback on the same question, by data set and "
         "metric (paper, tables 16 and 17).\n\n"
         "The domains are those that end in _same: a question is asked before and after its own dialogue is in memory.",
-        f"{__name__}.gains:show_gains",
+        "memflow.benchmarks.memorybench.gains:show_gains",
         (DOMAIN_OPTION,),
     ),
     View(
@@ -17,7 +17,7 @@ VIEWS = (
         "answer a test case (paper, A.3.8).\n\n"
         "A model call counts with the latency of its first answer, also when the ledger replays it; a memory's own "
         "computing counts as measured. Waiting does not count.",
-        f"{__name__}.times:show_times",
+        "memflow.benchmarks.memorybench.times:show_times",
         (DOMAIN_OPTION,),
     ),
 )

@@ -1,5 +1,6 @@
-"""Checks of MemoryBench's memory stage: no test case reaches a memory.
+"""Checks of MemoryBench's rows: only training cases have feedback, and no test case reaches a memory.
 
+What code alone determines, such as the rounds of a dialogue and the random actions, is tested in the test suite.
 Message ids of dialogues contain the case, and only training cases have dialogues. All texts are searched for the gold
 of test cases. Cases about a corpus, and gold texts that are short or that training cases or questions contain, are
 exempt. So are protocols that repeat training cases.
@@ -16,9 +17,10 @@ from memflow.checks.rules import (
     AcrossTables,
     PerDomain,
     Rule,
+    add_descriptions,
     expect_all,
 )
-from memflow.records import Entry, Probe, TranscriptMessage, Turn
+from memflow.records import Entry, FeedbackRound, Probe, TranscriptMessage, Turn
 
 _PROBES = "question.probes"
 
@@ -30,6 +32,12 @@ def _leak_rule(table: str) -> PerDomain:
 
 MIN_GOLD_LENGTH = 16
 """Minimum characters of a gold text that cannot occur by chance."""
+
+
+def find_test_feedback(rows: Sequence[FeedbackRound], probes: Sequence[Probe]) -> list[int]:
+    """Return the positions of rounds of a case that is no training case."""
+    train = _training(probes)
+    return [at for at, row in enumerate(rows) if row.case_id not in train]
 
 
 def find_test_dialogues(said: Sequence[TranscriptMessage], probes: Sequence[Probe]) -> list[int]:
@@ -94,8 +102,9 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-_TRANSCRIPTS, _INDEXES = "memory.transcripts", "memory.indexes"
+_FEEDBACK, _TRANSCRIPTS, _INDEXES = "feedback.sessions", "memory.transcripts", "memory.indexes"
 _RULES: dict[str, dict[str, Rule]] = {
+    _FEEDBACK: {"feedback_on_training_cases_only": AcrossTables((_FEEDBACK, _PROBES), find_test_feedback)},
     _TRANSCRIPTS: {
         "only_training_cases_have_dialogues": AcrossTables((_TRANSCRIPTS, _PROBES), find_test_dialogues),
         "transcripts_contain_no_test_gold": _leak_rule(_TRANSCRIPTS),
@@ -105,6 +114,5 @@ _RULES: dict[str, dict[str, Rule]] = {
         "entries_contain_no_test_gold": _leak_rule(_INDEXES),
     },
 }
-
-EXPECTED = expect_all(_RULES)
-"""MemoryBench's checks of the memory stage."""
+EXPECTED = add_descriptions(expect_all(_RULES), __package__)
+"""All checks of MemoryBench."""

@@ -1,4 +1,4 @@
-"""Checks of the memory stage detect planted gold, and dialogues of test cases."""
+"""Checks detect planted gold, and feedback on and dialogues of test cases."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
@@ -8,7 +8,7 @@ import pytest
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.benchmark import MemoryBench
-from memflow.benchmarks.memorybench.checks.memory import EXPECTED
+from memflow.benchmarks.memorybench.checks import EXPECTED
 from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.benchmarks.registry import find_domain
 from memflow.chat.scripted import ScriptedChat
@@ -49,6 +49,7 @@ def played(
         return domain, {
             "utterance.turns": run.turns,
             "question.probes": run.probes,
+            "feedback.sessions": run.feedback,
             "memory.transcripts": transcript_rows(domain.name, "a", played),
             "memory.indexes": entry_rows(domain.name, "a", played),
         }
@@ -92,7 +93,9 @@ async def test_checklist_item_of_test_gold_in_memory_entry_fails_check(played: A
     assert broken(domain, leaking) == {"entries_contain_no_test_gold"}
 
 
-async def test_dialogue_of_test_case_in_transcript_or_memory_entry_fails_check(played: Any) -> None:
+async def test_feedback_or_dialogue_of_test_case_in_transcript_or_memory_entry_fails_check(
+    played: Any,
+) -> None:
     domain, rows = await played("_stepwise")
     first, *rest = rows["memory.transcripts"]
     planted = feedback_id("sample_open/soup-sign-test", 0)
@@ -101,3 +104,6 @@ async def test_dialogue_of_test_case_in_transcript_or_memory_entry_fails_check(p
     entry, *others = rows["memory.indexes"]
     leaking = {**rows, "memory.indexes": [replace(entry, sources=[planted]), *others]}
     assert broken(domain, leaking) == {"entry_sources_are_training_cases"}
+    test = next(probe.probe_id for probe in rows["question.probes"] if probe.split == "test")
+    leaking = {**rows, "feedback.sessions": [replace(rows["feedback.sessions"][0], case_id=test)]}
+    assert broken(domain, leaking) == {"feedback_on_training_cases_only"}

@@ -1,20 +1,17 @@
 """The command `memflow show gains`: scores with minus without feedback on the same question (Tables 16 and 17)."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, fields
 
 import numpy as np
 
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.protocols import WITH, WITHOUT
-from memflow.benchmarks.views import Answer, Heading, Note, Part, Reader, Table, measured_names, scores_of
+from memflow.benchmarks.views import Answer, Note, Reader, measured_names, record_table, scores_of
 from memflow.metrics.paired import mean_differences
 from memflow.records import Verdict
-from memflow.scoring.catalog import find_metric
 from memflow.scoring.judges import STANDARD
 
-COLUMNS = ("data set", "metric", "assistant", "with", "without", "with - without", "95 % interval", "n")
 MEANING = (
     "Means over the cases that have a value both with and without feedback; the interval of their difference is over "
     "independent cases, or over corpora. `full` has the whole dialogue in its prompt, which is the paper's Table 16."
@@ -66,8 +63,8 @@ def show_gains(reader: Reader, domain: Sequence[str] | None = None) -> Answer:
         for score in scores
     }
     records = [{**asdict(gain), **origins.get((gain.domain, gain.assistant), {})} for gain in gains]
-    parts = [part for name in names for part in _parts(name, gains)]
-    return Answer({"gains": records}, [*parts, Note(MEANING)], records, scores)
+    table = record_table(records, [field.name for field in fields(Gain)])
+    return Answer({"gains": records}, [table, Note(MEANING)], records, scores)
 
 
 def gains_of(domain: str, assistant: str, verdicts: Iterable[Verdict]) -> Iterator[Gain]:
@@ -92,18 +89,3 @@ def gains_of(domain: str, assistant: str, verdicts: Iterable[Verdict]) -> Iterat
         with_feedback, without_feedback = values.mean(axis=0).tolist()
         means = (with_feedback, without_feedback, float(found.value[0]))
         yield Gain(domain, dataset, metric, assistant, *means, low, high, len(both))
-
-
-def _parts(domain: str, gains: Iterable[Gain]) -> Iterator[Part]:
-    own = sorted(
-        (gain for gain in gains if gain.domain == domain), key=lambda gain: (gain.dataset, gain.metric)
-    )
-    yield Heading(domain)
-    yield Table(COLUMNS, [_cells(gain) for gain in own])
-
-
-def _cells(gain: Gain) -> list[Any]:
-    metric = gain.metric + ("↓" if find_metric(gain.metric).direction == "lower" else "")
-    interval = "" if gain.low is None else f"[{gain.low:+.3f} {gain.high:+.3f}]"
-    values = (f"{gain.with_feedback:.4f}", f"{gain.without_feedback:.4f}", f"{gain.difference:+.4f}")
-    return [gain.dataset, metric, gain.assistant, *values, interval, gain.n]
