@@ -17,8 +17,6 @@ from memflow.benchmarks.retraction.scripted import HANDLERS
 from memflow.benchmarks.retraction.states import make_states
 from memflow.benchmarks.retraction.turns import make_turns
 from memflow.benchmarks.retraction.verdicts import make_verdicts
-from memflow.benchmarks.retraction.wording import reword_prompt
-from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
@@ -48,7 +46,7 @@ class Retraction(Benchmark):
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        return await make_turns(domain, records, simulator)
+        return make_turns(domain, records)
 
     async def probes(
         self,
@@ -60,12 +58,6 @@ class Retraction(Benchmark):
         gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return make_probes(domain, records, turns)
-
-    def simulator_stages(self, domain: Domain) -> frozenset[str]:
-        return frozenset({"utterance"} if parse_config(domain).wording == "simulator" else ())
-
-    def simulator_prompts(self) -> list[Prompt]:
-        return [reword_prompt(language) for language in ("en", "zh")]
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
         return frozenset({EMBEDDER})
