@@ -1,6 +1,8 @@
 """Files of equal rows in JSONL, CSV and Parquet, and what editors and spreadsheets do to them."""
 
+import csv
 import io
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,7 @@ from hypothesis import strategies as st
 from memflow.benchmarks.dialogues.content import OwnDialogue
 from memflow.benchmarks.dialogues.dialogues import join_rows
 from memflow.benchmarks.dialogues.files import read_rows
-from memflow.benchmarks.dialogues.schema import ROWS
-from memflow.benchmarks.dialogues.writing import to_csv, to_jsonl
+from memflow.benchmarks.dialogues.schema import LISTS, ROWS
 
 ROWS_OF_FILES = yaml.safe_load((Path(__file__).parent / "rows.yaml").read_text(encoding="utf-8"))
 MESSAGES, QUESTIONS = ROWS_OF_FILES["messages"], ROWS_OF_FILES["questions"]
@@ -32,6 +33,26 @@ def join(*files: tuple[str, str | bytes]) -> list[OwnDialogue]:
     found, problems = join_rows("mine", rows)
     assert [str(each) for each in problems] == []
     return found
+
+
+def to_jsonl(rows: Sequence[dict[str, Any]]) -> str:
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+
+
+def to_csv(rows: Sequence[dict[str, Any]], kind: str) -> str:
+    def cell(name: str, value: Any) -> str:
+        if name in LISTS and not (name == "gold" and str(value).strip()[:1] not in ("[", "{")):
+            listed = value if isinstance(value, (list, dict)) else [value]
+            return json.dumps(listed, ensure_ascii=False)
+        return str(value)
+
+    columns = [name for name in ROWS[kind].model_fields if any(name in row for row in rows)]
+    written = io.StringIO(newline="")
+    # A cell with a carriage return is quoted only if the line ending contains one.
+    writer = csv.DictWriter(written, columns, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows({name: cell(name, value) for name, value in row.items()} for row in rows)
+    return written.getvalue()
 
 
 def parquet(rows: Sequence[dict[str, Any]], kind: str) -> bytes:
@@ -60,8 +81,8 @@ def expected() -> list[OwnDialogue]:
 
 
 def test_equal_rows_in_csv_and_parquet_give_the_dialogues_of_jsonl(expected: list[OwnDialogue]) -> None:
-    csv = join(("m.csv", to_csv(MESSAGES, "message")), ("q.csv", to_csv(QUESTIONS, "question")))
-    assert csv == expected
+    tables = join(("m.csv", to_csv(MESSAGES, "message")), ("q.csv", to_csv(QUESTIONS, "question")))
+    assert tables == expected
     columns = join(("m.parquet", parquet(MESSAGES, "message")), ("q.parquet", parquet(QUESTIONS, "question")))
     assert columns == expected
 
