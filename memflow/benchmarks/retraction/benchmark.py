@@ -8,7 +8,7 @@ from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.retraction.config import parse_config
-from memflow.benchmarks.retraction.episodes import make_episodes, make_replier
+from memflow.benchmarks.retraction.episodes import make_replier
 from memflow.benchmarks.retraction.load import read_records
 from memflow.benchmarks.retraction.probes import make_probes
 from memflow.benchmarks.retraction.question import build_question
@@ -21,14 +21,15 @@ from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import EMBEDDER, MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode, Replier
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Replier
 
 
 class Retraction(Benchmark):
     """The implementation of Retraction's pipeline steps. A user is an episode."""
 
     name = "retraction"
+    probe_slices = staticmethod(probe_slices)
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
@@ -65,17 +66,6 @@ class Retraction(Benchmark):
     def has_previous_state(self, domain: Domain) -> bool:
         return True
 
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return make_episodes(turns)
-
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         return make_replier(domain, chat)
 
@@ -92,12 +82,6 @@ class Retraction(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return make_scores(domain, results)
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        return {
-            name: frozenset(probe.probe_id for probe in members)
-            for name, members in probe_slices(probes).items()
-        }
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

@@ -133,7 +133,7 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
 
 def _personas(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
     """Yield the personas of persona files in order. Each persona is parsed only when requested."""
-    rows = [row for row in valid_records(records) if row.record_id not in config.leave_out]
+    rows = valid_records(records)
     if config.draw == "seed":
         datasets = list(dict.fromkeys(row.dataset for row in rows))
         rows.sort(key=lambda row: (datasets.index(row.dataset), digest(domain.seed, row.record_id)))

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from memflow.benchmarks.retraction.checks import find_guessable_answers, find_wrong_golds, shipped_words
+from memflow.benchmarks.retraction.checks import find_guessable_answers, find_wrong_golds
 from memflow.benchmarks.retraction.examination import Line, read_day, read_lines
+from memflow.benchmarks.retraction.load import shipped_words
 from memflow.benchmarks.retraction.probes import form_of
 from memflow.records import STORED
 from tests.memflow.benchmarks.retraction.conftest import generate

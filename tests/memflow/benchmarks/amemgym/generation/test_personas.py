@@ -70,7 +70,6 @@ def test_draw_parameter_selects_personas_by_seed_or_in_file_order():
     drawn = {tuple(taken(replace(domain(), seed=seed), named(*IDS))) for seed in range(5)}
     assert len(drawn) == 5
     assert taken(domain(draw="file"), named(*IDS)) == ["u0", "u1", "u2"]
-    assert taken(domain(draw="file", leave_out=("u1",)), named(*IDS)) == ["u0", "u2", "u3"]
 
 
 def test_persona_selection_rejects_same_id_in_two_datasets():
