@@ -21,7 +21,8 @@ from memflow.errors import BadInput
 from memflow.records import Record
 from memflow.run.recording import HEADER
 
-K, V = TypeVar("K"), TypeVar("V")
+K = TypeVar("K")
+V = TypeVar("V")
 _FIRST = re.compile(r"\[Current Time: (?P<time>\d{4}-\d\d-\d\d [^\]\n]*)\]\n(?P<text>.+)", re.DOTALL)
 DAY = len("2020-10-01")
 
