@@ -15,8 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memflow.benchmarks.retraction.checks import shipped_words
-from memflow.benchmarks.retraction.load import Words
+from memflow.benchmarks.retraction.load import Words, shipped_words
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.memory import Embedder, InputType
 from memflow.resources.models.local_embedders import WordLlama

@@ -31,9 +31,12 @@ BOUNDS_MS = {160: 2.5, 1_000: 2.5}
 REPLIES = 220
 """Probes per user: 10 questions, each with a state probe, at 11 checkpoints."""
 SETTINGS = """home = "{home}"
+[own_datasets.personas]
+benchmark = "amemgym"
+files = ["{home}/personas.jsonl"]
 [own_domains.users]
 benchmark = "amemgym"
-datasets = ["personas_en"]
+datasets = ["personas"]
 parameters = {{ users = {users} }}
 """
 
@@ -43,6 +46,8 @@ def run(users: int) -> None:
     from memflow.cli import app
 
     with tempfile.TemporaryDirectory() as home:
+        personas = ({"id": f"p{n}", "name": f"User {n}", "about": "Likes to cook."} for n in range(users))
+        Path(home, "personas.jsonl").write_text("\n".join(map(json.dumps, personas)), encoding="utf-8")
         Path(home, "memflow.toml").write_text(SETTINGS.format(home=home, users=users), encoding="utf-8")
         os.chdir(home)
         options = ["run", "--domain", "users", "--memory", MEMORY, "--no-baselines", "--format", "json"]

@@ -65,8 +65,7 @@ class Simulation:
     ) -> list[Episode]:
         """Return the episodes to play. An episode comes after the episode that it is based on.
 
-        `probes` are passed only if `plays_probes` returns true. The default is an episode per episode id of the turns,
-        for data sets that give all replies.
+        `probes` are passed only if `plays_probes` returns true. The default is an episode per episode id of the turns.
         """
         return given_episodes(turns)
 

@@ -1,4 +1,4 @@
-"""Conversion of turns to messages and episodes, for benchmarks whose data sets give all replies."""
+"""Conversion of turns to messages and episodes, for benchmarks without simulated users."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
@@ -33,7 +33,7 @@ def arrivals(turns: Sequence[Turn]) -> Iterator[list[Turn]]:
 def given_episodes(turns: Sequence[Turn]) -> list[Episode]:
     """Return one episode for each episode id that has played messages, in the order of the turns.
 
-    Messages with a reason are skipped. All messages of an event are written at once.
+    Messages with a reason are skipped. All given messages of an event are written at once.
     """
     by_episode: dict[str, list[Turn]] = {}
     for turn in turns:
@@ -46,7 +46,7 @@ def given_episodes(turns: Sequence[Turn]) -> list[Episode]:
                 Event(
                     number,
                     come[0].checkpoint,
-                    "given",
+                    cast(Literal["given", "exchange"], come[0].kind),
                     tuple(message_of(turn) for turn in come),
                     forgets=forget_requests(come),
                 )

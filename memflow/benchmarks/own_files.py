@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
-from memflow.benchmarks.views import ExportedFile, Option
+from memflow.benchmarks.views import ExportedFile
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ class OwnFiles:
 class Conversion:
     """A command of `memflow import` that converts a file of another program to own files.
 
-    `convert(file, out, **options)` returns the text of `out`, or raises BadInput.
+    `convert(file, out)` returns the text of `out`, or raises BadInput.
     """
 
     name: str
@@ -77,4 +77,3 @@ class Conversion:
     """The function or its import path."""
     out: str
     """The default name of the file to write."""
-    options: Sequence[Option] = ()

@@ -18,7 +18,6 @@ from memflow.cli.options import FileArgument, OverwriteOption, argument
 from memflow.cli.output import Format, FormatOption, answer, first_lines, heading, note, write
 from memflow.cli.views import (
     loaded,
-    option_parameter,
     parameter,
     printed,
     reader_of,
@@ -102,10 +101,10 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
 
 
 def _conversion_function(conversion: Conversion) -> Callable[..., None]:
-    """Return a function whose signature has the options of a conversion, from which typer builds the command."""
+    """Return a function whose signature is that of a conversion, from which typer builds the command."""
 
-    def run(ctx: typer.Context, file: Path, out: Path, force: bool, form: Format, **options: Any) -> None:
-        found: ExportedFile = loaded(conversion.convert)(file, out, **options)
+    def run(ctx: typer.Context, file: Path, out: Path, force: bool, form: Format) -> None:
+        found: ExportedFile = loaded(conversion.convert)(file, out)
         write(out, found.text, force)
         answer(form, dict(found.data), *printed(found.parts))
 
@@ -115,7 +114,6 @@ def _conversion_function(conversion: Conversion) -> Callable[..., None]:
         [
             parameter("file", file),
             parameter("out", FileArgument, Path(conversion.out)),
-            *map(option_parameter, conversion.options),
             parameter("force", OverwriteOption, False),
             parameter("form", FormatOption, Format.table),
         ],

@@ -31,7 +31,7 @@ def init(
         list[Path] | None,
         typer.Option(
             metavar="PATH",
-            help="Your dialogues, a file or folder (JSONL, CSV, Parquet), as the domain; may be repeated.",
+            help="Your dialogues, a file or folder (JSONL, CSV), as the domain; may be repeated.",
         ),
     ] = None,
     dagster: Annotated[

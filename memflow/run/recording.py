@@ -138,18 +138,11 @@ def read(text: str) -> tuple[Header, list[RecordedMessage]]:
     return header, lines
 
 
-def header_of(records: Iterable[Record]) -> Header | None:
-    """Return the header among the records of a data set; None if the data set is not a recorded run."""
-    for record in records:
-        if record.record_id == HEADER:
-            return Header.model_validate_json(record.content)
-    return None
-
-
 def scripted_meta(records: Iterable[Record]) -> dict[str, str]:
     """Return metadata that states whether a scripted chat generated the recorded dialogues of a data set."""
-    header = header_of(records)
-    return {SCRIPTED: "yes"} if header is not None and header.scripted else {}
+    headers = (record.content for record in records if record.record_id == HEADER)
+    scripted = any(Header.model_validate_json(header).scripted for header in headers)
+    return {SCRIPTED: "yes"} if scripted else {}
 
 
 def _recorded_message(row: TranscriptMessage) -> RecordedMessage:

@@ -20,7 +20,6 @@ SPEC = BenchmarkSpec(
     datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:AMemGym",
     checks=(f"{__name__}.checks:EXPECTED",),
-    views=f"{__name__}.views:VIEWS",
     imports=f"{__name__}.views:IMPORTS",
     annotation=f"{__name__}.annotation:KINDS",
     protocol=f"{__name__}.protocol:PROTOCOL",

@@ -58,67 +58,38 @@ class AgentRun:
     digest: str
     faults: Sequence[str]
 
-    @classmethod
-    def read(cls, folder: Path) -> "AgentRun":
-        """Return the results in an agent's folder. Raises BadInput for no results and for several agents."""
-        result_files = (*folder.glob(f"*/{OVERALL}"), *folder.glob(f"*/{DIAGNOSIS}"))
-        user_folders = sorted({path.parent for path in result_files})
-        if not user_folders:
-            raise BadInput(
-                f"{folder} has no folder of a user with {OVERALL}. Use the folder that the published code wrote for "
-                "one agent."
-            )
-        checksums: dict[str, str] = {}
-        faults: list[str] = []
-        users, configs = {}, {}
-        for user_folder in user_folders:
-            user = user_folder.name
-            files = _UserFiles(user_folder, checksums, faults)
-            if (config := files.json(CONFIG)) is not None:
-                try:
-                    configs[user] = AgentConfig.model_validate(config)
-                except ValidationError as error:
-                    faults.append(f"user {user}: {CONFIG}: {first_error(error)}")
-            results = UserResults.from_files(files.periods(OVERALL), files.periods(DIAGNOSIS))
-            faults += [f"user {user}: {fault}" for fault in results.faults]
-            users[user] = results
-        if not configs:
-            raise BadInput(f"{folder} has no valid {CONFIG}, which names the agent and its model. Add it.")
-        agents = list(dict.fromkeys(json.dumps(config.settings()) for config in configs.values()))
-        if len(agents) > 1:
-            raise BadInput(
-                f"{folder} has results of different agents: {agents[0]} and {agents[1]}. Use one folder per agent."
-            )
-        return cls(next(iter(configs.values())), users, digest(checksums), faults)
 
-
-@dataclass(frozen=True)
-class _UserFiles:
-    """The reader of one user's files. An invalid file is read as None and adds a message to `faults`."""
-
-    folder: Path
-    checksums: dict[str, str]
-    faults: list[str]
-
-    def json(self, name: str) -> Any:
-        """Return the content of a JSON file; None for a missing or invalid file."""
-        path = self.folder / name
-        if not path.is_file():
-            return None
-        content = path.read_bytes()
-        self.checksums[f"{self.folder.name}/{name}"] = hashlib.sha256(content).hexdigest()
+def read_agent_run(folder: Path) -> AgentRun:
+    """Return the results in an agent's folder. Raises BadInput for no results and for several agents."""
+    checksums: dict[str, str] = {}
+    faults: list[str] = []
+    contents: dict[str, dict[str, Any]] = {}
+    for path in sorted(path for name in (OVERALL, DIAGNOSIS, CONFIG) for path in folder.glob(f"*/{name}")):
+        user, content = path.parent.name, path.read_bytes()
+        checksums[f"{user}/{path.name}"] = hashlib.sha256(content).hexdigest()
         try:
-            return json.loads(content)
+            contents.setdefault(user, {})[path.name] = json.loads(content)
         except (ValueError, RecursionError) as error:
-            self.faults.append(f"user {self.folder.name}: {name} is truncated or invalid JSON ({error})")
-            return None
-
-    def periods(self, name: str) -> Any:
-        """Return the results in a file, one list per period; None for a missing or invalid file."""
-        content = self.json(name)
-        if content is None:
-            return None
-        if isinstance(content, list) and all(isinstance(results, list) for results in content):
-            return content
-        self.faults.append(f"user {self.folder.name}: {name} is not a list of periods with lists of results")
-        return None
+            faults.append(f"user {user}: {path.name} is truncated or invalid JSON ({error})")
+    users: dict[str, UserResults] = {}
+    configs: dict[str, AgentConfig] = {}
+    for user, files in contents.items():
+        users[user] = UserResults.from_files(files.get(OVERALL), files.get(DIAGNOSIS))
+        faults += [f"user {user}: {fault}" for fault in users[user].faults]
+        try:
+            config = AgentConfig.model_validate(files.get(CONFIG))
+            configs[json.dumps(config.settings())] = config
+        except ValidationError as error:
+            faults.append(f"user {user}: {CONFIG}: {first_error(error)}")
+    if not any(results.choices or results.states for results in users.values()):
+        raise BadInput(
+            f"{folder} has no folder of a user with {OVERALL}. Use the folder that the published code wrote for one "
+            "agent."
+        )
+    if not configs:
+        raise BadInput(f"{folder} has no valid {CONFIG}, which names the agent and its model. Add it.")
+    if len(configs) > 1:
+        raise BadInput(
+            f"{folder} has results of different agents: {' and '.join([*configs][:2])}. Use one folder per agent."
+        )
+    return AgentRun(next(iter(configs.values())), users, digest(checksums), faults)

@@ -1,11 +1,9 @@
 """Annotation tasks for people who verify AMemGym's data (meta-evaluation; paper, section 3.4 and appendix D).
 
-    exposure        does a session's first message reveal the states that it should expose? Annotators see the current
-                    and the previous value, as in the paper
-    exposure_blind  which value of a state does the message reveal? Annotators choose among all values of the state,
-                    and are not told which one should be exposed
-    integrity       are all user messages of a played session consistent with the current states?
-    reliability     is the gold option correct for its states, and is every other option incorrect?
+    exposure     does a session's first message reveal the states that it should expose? Annotators see the current and
+                 the previous value, as in the paper
+    integrity    are all user messages of a played session consistent with the current states?
+    reliability  is the gold option correct for its states, and is every other option incorrect?
 
 This module converts table rows to items. memflow/annotation/ samples the items and reads the annotations. Quarantined
 rows are not sampled.
@@ -36,19 +34,6 @@ def _exposure_candidates(config: KindConfig, tables: DomainTables) -> Iterator[C
             name = f"{turn.message_id}#{variable}"
             items.append(Item(id=name, asks=config.asks, facts=facts, labels=config.labels))
         yield Candidate(_message_unit(config, turn, items))
-
-
-def _blind_candidates(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
-    """Yield each message that exposes states, with its variables as items and all values of each as options."""
-    for history, turn in _exposing_openings(tables):
-        items, gold = [], {}
-        for variable, value in exposed_values(turn).items():
-            name = f"{turn.message_id}#{variable}"
-            options = _options(name, history.schema[variable])
-            facts = [Part(title=config.shown["variable"], text=variable)]
-            items.append(Item(id=name, asks=config.asks, facts=facts, labels=[*options, *config.labels]))
-            gold[name] = _option_name(options, value)
-        yield Candidate(_message_unit(config, turn, items), gold)
 
 
 def _integrity_candidates(config: KindConfig, tables: DomainTables) -> Iterator[Candidate]:
@@ -106,7 +91,6 @@ KINDS: dict[str, Kind] = {
     name: Kind(name, "amemgym", _CONFIGS[name], candidates)
     for name, candidates in {
         "exposure": _exposure_candidates,
-        "exposure_blind": _blind_candidates,
         "integrity": _integrity_candidates,
         "reliability": _reliability_candidates,
     }.items()

@@ -5,13 +5,12 @@ the number of options.
 """
 
 from collections.abc import Collection, Iterable, Mapping
-from functools import cache
-from typing import Annotated, Any, Literal, cast
+from functools import cache, reduce
+from operator import or_
+from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, TypeAdapter, create_model
-from pydantic_core import CoreSchema, core_schema
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
-from memflow.chat.narrowed import Narrowed, literal, model_core, model_json, union
 from memflow.fingerprint import digest
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
@@ -24,7 +23,7 @@ PeriodSummary = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 """What a period is about. Published ones have 800 characters on average and 1,158 at most (the same users)."""
 Schema = Mapping[str, list[str]]
 """State variables and their possible values."""
-_SUMMARY, _TEXT = TypeAdapter(PeriodSummary), TypeAdapter(MessageText)
+N = TypeVar("N", bound="_ByName")
 
 
 class _Bounded(BaseModel):
@@ -65,29 +64,29 @@ class DraftQuestions(_Bounded):
         return None
 
 
-class Refinement(_Bounded):
+class _ByName(_Bounded):
+    """An answer for each of the names in the request, which may be those of attributes."""
+
+    def chosen(self) -> dict[str, Any]:
+        """Return the answer by name."""
+        return self.model_dump(by_alias=True)
+
+
+class Refinement(_ByName):
     """A new name for each variable's name in single questions; the old names are the request's (see
     `refinement_of`), so that none is lost and none stands there twice."""
 
-    def renamed(self) -> dict[str, str]:
-        """Return the new name of each old name."""
-        return self.model_dump(by_alias=True)
-
     def fault(self, questions: Iterable[Collection[str]]) -> str | None:
         """Return an error where two variables of one question get the same new name."""
-        renamed = self.renamed()
+        renamed = self.chosen()
         for names in questions:
             if len({renamed[name] for name in names}) < len(names):
                 return f"circumstances of one question are joined, and have to stay apart: {', '.join(names)}"
         return None
 
 
-class Choices(_Bounded):
+class Choices(_ByName):
     """The values of each joined variable; the variables are the request's (see `choices_of`)."""
-
-    def chosen(self) -> dict[str, list[str]]:
-        """Return the values of each variable."""
-        return self.model_dump(by_alias=True)
 
     def fault(self) -> str | None:
         """Return an error where a variable has a duplicate value."""
@@ -104,21 +103,12 @@ class Portrait(_Bounded):
     about: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=6000)]
 
 
-class Values(_Bounded):
+class Values(_ByName):
     """One value, or null, for each variable; the variables are the request's (see `values_of`)."""
-
-    _chosen: dict[str, str | None] = PrivateAttr(default_factory=dict)
-
-    @classmethod
-    def of(cls, chosen: dict[str, str | None]) -> "Values":
-        """Return an answer with these values of the variables, whose names may be those of attributes."""
-        values = cls()
-        values._chosen = chosen
-        return values
 
     def chosen(self) -> dict[str, str]:
         """Return the value of each variable, without nulls."""
-        return {name: value for name, value in self._chosen.items() if value is not None}
+        return {name: value for name, value in super().chosen().items() if value is not None}
 
 
 class Move(_Bounded):
@@ -210,27 +200,18 @@ def questions_of(questions: int, variables: int, values: int) -> type[DraftQuest
 
 def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
     """Return Values with one of its values for each variable of `schema`; `optional` allows null as well."""
-    types = {name: literal(values, optional=optional) for name, values in schema.items()}
-    core = model_core("Values", Values, {name: core for name, (core, _) in types.items()}, Values.of)
-    properties = {name: json_ for name, (_, json_) in types.items()}
-    return cast(type[Values], Narrowed(Values, core, model_json("Values", Values, properties)))
+    types = {name: _one_of(values) for name, values in schema.items()}
+    return _by_name(Values, {name: type_ | None if optional else type_ for name, type_ in types.items()})
 
 
 def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
     """Return Refinement of exactly these old names."""
-    fields: dict[str, Any] = {
-        f"variable_{index}": (Name, Field(alias=name)) for index, name in enumerate(names)
-    }
-    return _narrowed(Refinement, **fields)
+    return _by_name(Refinement, dict.fromkeys(names, Name))
 
 
 def choices_of(names: tuple[str, ...], values: int) -> type[Choices]:
     """Return Choices with exactly `values` values for each of these variables."""
-    fields: dict[str, Any] = {
-        f"variable_{number}": (list[Value], Field(alias=name, min_length=values, max_length=values))
-        for number, name in enumerate(names)
-    }
-    return _narrowed(Choices, **fields)
+    return _by_name(Choices, dict.fromkeys(names, Annotated[list[Value], _exactly(values)]))
 
 
 def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updates]:
@@ -238,59 +219,25 @@ def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updat
 
     The output type has a variant per variable, which allows only the variable's own values.
     """
-    variants: list[tuple[str, CoreSchema]] = []
-    definitions: dict[str, dict[str, Any]] = {}
-    for name, values in schema.items():
-        # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
-        title = f"Move_{digest(name, tuple(values))[:8]}"
-        variable, variable_json = literal((name,))
-        value, value_json = literal(values)
-        variants.append((title, model_core(title, Move, {"variable": variable, "value": value})))
-        definitions[title] = model_json(title, Move, {"variable": variable_json, "value": value_json})
-    core = model_core(
-        "Updates",
-        Updates,
-        {
-            "summary": _SUMMARY.core_schema,
-            "moves": core_schema.list_schema(union(variants), min_length=min_changes, max_length=max_changes),
-        },
-    )
-    references = [{"$ref": f"#/$defs/{title}"} for title in definitions]
-    items = references[0] if len(references) == 1 else {"anyOf": references}
-    properties = {
-        "summary": _SUMMARY.json_schema(),
-        "moves": {"items": items, "maxItems": max_changes, "minItems": min_changes, "type": "array"},
-    }
-    json_schema = {"$defs": dict(sorted(definitions.items())), **model_json("Updates", Updates, properties)}
-    return cast(type[Updates], Narrowed(Updates, core, json_schema))
+    # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
+    moves = [
+        _narrowed(
+            Move,
+            f"Move_{digest(name, tuple(values))[:8]}",
+            variable=(_one_of((name,)), ...),
+            value=(_one_of(values), ...),
+        )
+        for name, values in schema.items()
+    ]
+    move = reduce(or_, moves)
+    return _narrowed(Updates, moves=(_list(move), Field(min_length=min_changes, max_length=max_changes)))
 
 
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Return Groups over exactly these variables."""
-    max_variables = min(3, len(variables))
-    variable, variable_json = literal(variables)
-    group = {
-        "variables": core_schema.list_schema(variable, min_length=1, max_length=max_variables),
-        "text": _TEXT.core_schema,
-    }
-    groups = core_schema.list_schema(
-        model_core("Group", Group, group), min_length=1, max_length=len(variables)
-    )
-    group_json = {
-        "variables": {"items": variable_json, "maxItems": max_variables, "minItems": 1, "type": "array"},
-        "text": _TEXT.json_schema(),
-    }
-    groups_json = {
-        "items": {"$ref": "#/$defs/Group"},
-        "maxItems": len(variables),
-        "minItems": 1,
-        "type": "array",
-    }
-    json_schema = {
-        "$defs": {"Group": model_json("Group", Group, group_json)},
-        **model_json("Groups", Groups, {"groups": groups_json}),
-    }
-    return cast(type[Groups], Narrowed(Groups, model_core("Groups", Groups, {"groups": groups}), json_schema))
+    names = Field(min_length=1, max_length=min(3, len(variables)))
+    group = _narrowed(Group, variables=(_list(_one_of(variables)), names))
+    return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 
 @cache
@@ -311,14 +258,22 @@ def findings_of(claims: int) -> type[Findings]:
     return _narrowed(Findings, supported=(_list(_one_of(("no", "yes"))), _exactly(claims)))
 
 
-def _narrowed(base: Any, **fields: Any) -> Any:
-    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+def _narrowed(base: Any, name: str | None = None, /, **fields: Any) -> Any:
+    return create_model(name or base.__name__, __base__=base, __doc__=base.__doc__, **fields)
 
 
-def _one_of(names: tuple[str, ...]) -> Any:
+def _by_name(base: type[N], types: Mapping[str, Any]) -> type[N]:
+    """Return `base` with a field of each name. Any text can be an alias, also the name of an attribute."""
+    fields = {
+        f"variable_{index}": (type_, Field(alias=name)) for index, (name, type_) in enumerate(types.items())
+    }
+    return cast(type[N], _narrowed(base, **fields))
+
+
+def _one_of(names: Iterable[str]) -> Any:
     """Return a Literal of these names, sorted: typing caches Literals regardless of order, which would change request
     digests between processes."""
-    return cast(Any, Literal)[tuple(sorted(names))]
+    return cast(Any, Literal)[tuple(sorted(set(names)))]
 
 
 def _list(item: Any) -> Any:

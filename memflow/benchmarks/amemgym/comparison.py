@@ -79,12 +79,12 @@ def memory_score_measures(values: VerdictValues) -> Iterator[AggregateMeasure]:
         "memory_score",
         STANDARD,
         pair,
-        _score,
+        pooled_memory_score,
         {index: NO_ORACLE for index, bound in enumerate(bounds) if bound is None},
     )
 
 
-def _score(sums: Array) -> Array:
+def pooled_memory_score(sums: Array) -> Array:
     """Return the memory scores of sums of shape (m, PARTS x periods)."""
     overall, upper, random, counts = np.split(sums, PARTS, axis=-1)
     return memory_score(overall / counts, upper / counts, random / counts)

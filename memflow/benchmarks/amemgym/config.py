@@ -71,8 +71,6 @@ class AMemGymConfig(BaseModel):
     dates_in_notes: bool = False
     """Whether memories receive the simulated date of every message (not in the paper or the published code). The first
     message of a session contains its time either way."""
-    leave_out: tuple[str, ...] = ()
-    """Ids of excluded personas."""
 
     def period_end(self, period: int) -> date:
         """Return the last day of `period`. Period 0 ends on the start date."""

@@ -7,15 +7,14 @@ invalid record is quarantined. states.py, turns.py and probes.py convert the rec
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from memflow.benchmarks.amemgym.generation.persona_files import ENDINGS, read_personas
 from memflow.benchmarks.amemgym.published import PublishedUser
-from memflow.benchmarks.amemgym.recorded_dialogues import is_recorded, may_be_recorded, read_dialogues
+from memflow.benchmarks.amemgym.recorded_dialogues import is_recorded, read_dialogues
 from memflow.benchmarks.amemgym.recorded_results import read_results, results_file
 from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.published_file import File, records_of, valid_records
-from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
+from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.errors import MissingData
 from memflow.records import Record
 
@@ -34,24 +33,14 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 def _read(file: File) -> Iterator[RawRecord]:
     if results_file(file.source):
         return read_results(file)
-    if may_be_recorded(file.source) and is_recorded(file.source, text := file.text()):
-        return read_dialogues(file, text)
+    if is_recorded(file):
+        return read_dialogues(file)
     return (read_personas if file.source.endswith(ENDINGS) else read_users)(file)
 
 
 def read_users(file: File) -> Iterator[RawRecord]:
     """Yield every published user. Raises BadInput if the file is not a list of users."""
-    return parse_records(file.json_items("user"), _parse_user)
-
-
-def _parse_user(content: Any) -> tuple[str, Any]:
-    user = PublishedUser.model_validate(content)
-    if errors := user.contradictions():
-        raise RecordFault(
-            f"id {user.id}: two fields contradict each other: {errors[0]} (the first of {len(errors)} "
-            "contradictions in this record)"
-        )
-    return user.id, content
+    return parse_records(file.json_items("user"), validated(PublishedUser, "id"))
 
 
 def count_contents(records: Sequence[Record]) -> Contents:

@@ -5,11 +5,10 @@ recorded_dialogues.py reads the files of a run.
 """
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from memflow.benchmarks.amemgym.config import AMemGymConfig, is_generated, parse_config
-from memflow.benchmarks.amemgym.generation.personas import select_personas
+from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.recorded_dialogues import PREFIX, RecordedDialogue, RecordedMessage
 from memflow.benchmarks.amemgym.recorded_results import RESULTS
 from memflow.benchmarks.amemgym.recorded_users import recorded_users
@@ -18,6 +17,8 @@ from memflow.errors import BadInput
 from memflow.records import Record, Turn
 from memflow.run.recording import HEADER
 
+UserPeriod = tuple[str, int]
+"""A user and a period."""
 SHOWN_CHARACTERS = 60
 """Number of characters of a message that an error quotes."""
 
@@ -67,18 +68,17 @@ def recorded_turns(
     A session has only its first message if this message or the recorded dialogue is quarantined. Raises BadInput with
     file, user, period, session and fault if the run does not match the users or the number of rounds.
     """
-    run = _RecordedRun(domain, config, records)
-    valid_openings: dict[tuple[str, int], list[Turn]] = {}
+    user_records(domain, records)  # raises BadInput unless there is one recorded run
+    run = _RecordedRun(config, records)
+    openings_by_period: dict[UserPeriod, list[Turn]] = {}
     for turn in openings:
         if turn.reason is None:
-            valid_openings.setdefault((turn.episode_id, turn.checkpoint), []).append(turn)
-    run.check_users(valid_openings)
+            openings_by_period.setdefault((turn.episode_id, turn.checkpoint), []).append(turn)
+    reasons = {place: run.reason(*place) for place in openings_by_period}
     sessions: dict[str, Sequence[RecordedMessage]] = {}
-    reasons: dict[tuple[str, int], str | None] = {}
-    for (user, period), turns in valid_openings.items():
-        reasons[user, period] = run.reason(user, period)
-        if reasons[user, period] is None:
-            sessions |= run.sessions(user, period, turns)
+    for place, turns in openings_by_period.items():
+        if reasons[place] is None:
+            sessions |= run.sessions(*place, turns)
     recorded: list[Turn] = []
     for turn in openings:
         opening = replace(turn, reason=turn.reason or reasons.get((turn.episode_id, turn.checkpoint)))
@@ -87,12 +87,11 @@ def recorded_turns(
 
 
 class _RecordedRun:
-    def __init__(self, domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> None:
+    def __init__(self, config: AMemGymConfig, records: Sequence[Record]) -> None:
         self.config = config
-        self.users = _user_ids(domain, user_records(domain, records))
         dialogue_records = [record for record in records if record.record_id.startswith(PREFIX)]
         self.dataset = dialogue_records[0].dataset
-        self.dialogues: dict[tuple[str, int], tuple[str, RecordedDialogue]] = {}
+        self.dialogues: dict[UserPeriod, tuple[str, RecordedDialogue]] = {}
         self.quarantined: dict[str, str] = {}
         for record in dialogue_records:
             if record.reason is not None:
@@ -101,8 +100,6 @@ class _RecordedRun:
             elif record.record_id != HEADER:
                 dialogue = RecordedDialogue.model_validate_json(record.content)
                 self.dialogues[dialogue.user, dialogue.period] = record.source, dialogue
-        users_with_dialogue = [user for user, _ in self.dialogues]
-        self.recorded_users = list(dict.fromkeys([*users_with_dialogue, *self.quarantined]))
 
     def reason(self, user: str, period: int) -> str | None:
         """Return the reason why the dialogue of a user and period is quarantined, or None."""
@@ -110,39 +107,15 @@ class _RecordedRun:
             return None
         return f"the recorded dialogue is quarantined: {self.quarantined[user]}"
 
-    def check_users(self, domain_periods: Collection[tuple[str, int]]) -> None:
-        """Raise BadInput if the run has users or periods that the domain lacks.
-
-        `domain_periods` are the users and periods of the domain within its limit. Other users are not checked.
-        """
-        unknown_users = dict.fromkeys(user for user, _ in self.dialogues if user not in self.users)
-        selected_users = {user for user, _ in domain_periods}
-        for (user, period), (source, _) in self.dialogues.items():
-            location = f"{self.dataset}: {source}: "
-            if user in unknown_users:
-                raise BadInput(
-                    f"{location}{len(unknown_users)} users of the run are not among the {len(self.users)} users of the "
-                    f"domain, for example {user}. Use the data set of users with which the run was recorded."
-                )
-            if user in selected_users and (user, period) not in domain_periods:
-                raise BadInput(
-                    f"{location}the run has period {period} of user {user}, but the domain does not. Use the "
-                    "data set and parameters with which the run was recorded."
-                )
-
     def sessions(
         self, user: str, period: int, openings: Sequence[Turn]
     ) -> Mapping[str, Sequence[RecordedMessage]]:
         """Return the recorded sessions of a user and period. The key is the id of the session's first message."""
-        if user not in self.recorded_users:
-            raise BadInput(
-                f"{self.dataset}: the run has no dialogue of user {user}; it has {len(self.recorded_users)} "
-                f"users. Use --limit {len(self.recorded_users)}, or record more users."
-            )
         if (user, period) not in self.dialogues:
+            users = len({recorded_user for recorded_user, _ in self.dialogues})
             raise BadInput(
-                f"{self.dataset}: the run has no dialogue of user {user} in period {period}. Record the "
-                "whole run again."
+                f"{self.dataset}: the run of {users} users has no dialogue of user {user} in period {period}. Use the "
+                "users and the --limit with which the run was recorded, or record it again."
             )
         source, dialogue = self.dialogues[user, period]
         location = f"{self.dataset}: {source}: user {user}, period {period}"
@@ -151,20 +124,21 @@ class _RecordedRun:
                 f"{location}: the run has {len(dialogue.sessions)} sessions, but the domain has "
                 f"{len(openings)}. Use the parameters with which the run was recorded."
             )
+        sessions = {}
         for number, (opening, session) in enumerate(zip(openings, dialogue.sessions, strict=True)):
             fault = self._session_error(opening, session, number in dialogue.cut)
             if fault:
                 raise BadInput(f"{location}, session {number}: {fault}. Record the run again.")
-        return {
-            opening.message_id: session for opening, session in zip(openings, dialogue.sessions, strict=True)
-        }
+            sessions[opening.message_id] = session
+        return sessions
 
     def _session_error(self, opening: Turn, session: Sequence[RecordedMessage], cut: bool) -> str | None:
         expected_length = 2 * self.config.rounds(opening.checkpoint)
         first_text = session[0].content if session else ""
-        if not session or first_text != opening.text:
-            recorded = json.dumps(first_text[:SHOWN_CHARACTERS], ensure_ascii=False)
-            expected = json.dumps(opening.text[:SHOWN_CHARACTERS], ensure_ascii=False)
+        if first_text != opening.text:
+            recorded, expected = (
+                json.dumps(text[:SHOWN_CHARACTERS], ensure_ascii=False) for text in (first_text, opening.text)
+            )
             return (
                 f"the recorded session starts with {recorded}, but the user's session starts with {expected}"
             )
@@ -172,17 +146,9 @@ class _RecordedRun:
             role = "assistant" if number % 2 else "user"
             if message.role != role:
                 return f"message {number} has the role {message.role} instead of {role}"
-        is_shortened = cut and len(session) < expected_length
-        if len(session) != expected_length and not is_shortened:
+        if len(session) > expected_length or (len(session) < expected_length and not cut):
             return f"the recorded session has {len(session)} messages, but the domain's rounds need {expected_length}"
         return None
-
-
-def _user_ids(domain: Domain, users: Sequence[Record]) -> list[str]:
-    """Return the ids of all users in the domain's data sets; the limit is ignored."""
-    if is_generated(domain):
-        return [persona.persona.id for persona in select_personas(domain.limited(0), users)]
-    return [record.record_id for record in users]
 
 
 def _recorded_session_turns(opening: Turn, session: Sequence[RecordedMessage]) -> Iterator[Turn]:

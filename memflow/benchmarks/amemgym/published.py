@@ -1,13 +1,9 @@
-"""The schema of the published file, and the contradictions within the record of one user.
+"""The schema of the published file. A record is rejected for faults that its rows would hide.
 
-A file is rejected for faults that its rows would hide: an invalid schema, or redundant fields that contradict each
-other. checks/ tests all other properties on the rows. Extra keys are ignored.
+checks/ tests all other properties on the rows. Extra keys are ignored.
 """
 
-from collections.abc import Iterator
-from typing import Literal
-
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 
 class _PublishedModel(BaseModel):
@@ -40,12 +36,11 @@ class PublishedUpdate(_PublishedModel):
 class PublishedPeriod(_PublishedModel):
     """A period: its changes, and the complete state at its end."""
 
-    period_start: str | None = None
     period_end: str
     period_summary: str | None = None
     sessions: list[PublishedSession]
     state: dict[str, str]
-    updates: dict[str, PublishedUpdate]
+    updates: dict[str, PublishedUpdate] = Field(min_length=1)
 
 
 class AnswerChoice(_PublishedModel):
@@ -53,7 +48,6 @@ class AnswerChoice(_PublishedModel):
 
     state: list[str]
     answer: str = Field(min_length=1)
-    type: Literal["experience", "random"] | None = None
 
 
 class PublishedQuestion(_PublishedModel):
@@ -74,42 +68,29 @@ class PublishedUser(_PublishedModel):
     periods: list[PublishedPeriod] = Field(min_length=1)
     qas: list[PublishedQuestion] = Field(min_length=1)
 
-    def contradictions(self) -> list[str]:
-        """Return the contradictions between redundant fields, each with the path of the field."""
-        return [*self._period_faults(), *self._question_faults()]
-
-    def _period_faults(self) -> Iterator[str]:
+    @model_validator(mode="after")
+    def _has_consistent_states(self) -> "PublishedUser":
         state: dict[str, str] = {}
-        previous: str | None = None
         for number, period in enumerate(self.periods):
-            path = f"periods.{number}"
-            for name, update in period.updates.items():
-                state[name] = update.new
-            if set(period.state) != set(self.state_schema):
-                yield f"{path}.state: the variables differ from state_schema"
-            for name in dict.fromkeys([*period.state, *state]):
-                stated, updated = period.state.get(name), state.get(name)
-                if stated != updated:
-                    yield f"{path}.state.{name}: the value is {stated!r}, but the updates so far give {updated!r}"
-            if period.period_start is not None and period.period_start != previous:
-                yield f"{path}.period_start: the date is not the end of the previous period, {previous}"
-            previous = period.period_end
-
-    def _question_faults(self) -> Iterator[str]:
-        for number, question in enumerate(self.qas):
-            path = f"qas.{number}"
-            unknown = [name for name in question.required_info if name not in self.state_schema]
-            if unknown:
-                yield f"{path}: required_info names {unknown[0]!r}, which state_schema lacks"
-                continue
-            states = [[period.state.get(name) for name in question.required_info] for period in self.periods]
-            for position, choice in enumerate(question.answer_choices):
-                is_experienced = choice.state in states
-                if len(choice.state) != len(question.required_info):
-                    yield f"{path}.answer_choices.{position}.state: the values do not match required_info"
-                elif choice.type is not None and (choice.type == "experience") != is_experienced:
-                    count = "some" if is_experienced else "no"
-                    yield (
-                        f"{path}.answer_choices.{position}.type: the type is {choice.type}, but {count} period "
-                        "has its state"
+            state |= {name: update.new for name, update in period.updates.items()}
+            for name in [*period.state, *state]:
+                if (stated := period.state.get(name)) != (updated := state.get(name)):
+                    raise ValueError(
+                        f"periods.{number}.state.{name}: the value is {stated!r}, but the updates so far "
+                        f"give {updated!r}"
                     )
+        return self
+
+    @model_validator(mode="after")
+    def _has_questions_of_its_variables(self) -> "PublishedUser":
+        for number, question in enumerate(self.qas):
+            if unknown := [name for name in question.required_info if name not in self.state_schema]:
+                raise ValueError(
+                    f"qas.{number}: required_info names {unknown[0]!r}, which state_schema lacks"
+                )
+            for position, choice in enumerate(question.answer_choices):
+                if len(choice.state) != len(question.required_info):
+                    raise ValueError(
+                        f"qas.{number}.answer_choices.{position}.state: the values do not match required_info"
+                    )
+        return self

@@ -48,9 +48,9 @@ def _question_template(
     return _QuestionTemplate(fields, prompt(kind, language=language).render(fields)[-1].content)
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)
 def _values_type(schema: str) -> type[Values]:
-    """Return the output type of a question for the state. The types of few users are cached, for repeats."""
+    """Return the output type of a question for the state, cached for 25 users: all periods have the same question."""
     return values_of(json.loads(schema))
 
 

@@ -48,18 +48,14 @@ class RecordedDialogue(BaseModel):
 _SESSIONS = TypeAdapter(list[list[RecordedMessage]])
 
 
-def may_be_recorded(source: str) -> bool:
-    """Return whether a file with this name can contain recorded dialogues."""
-    return source.endswith((".json", ".jsonl"))
-
-
-def is_recorded(source: str, text: str) -> bool:
+def is_recorded(file: File) -> bool:
     """Return whether a file has recorded dialogues, by the published code's file name or by the file's first line."""
-    published = _PUBLISHED.search(source) is not None
-    return published or (source.endswith(".jsonl") and recording.is_recording(text))
+    return _PUBLISHED.search(file.source) is not None or (
+        file.source.endswith(".jsonl") and recording.is_recording(file.text())
+    )
 
 
-def read_dialogues(file: File, text: str) -> Iterator[RawRecord]:
+def read_dialogues(file: File) -> Iterator[RawRecord]:
     """Yield the records of a file of recorded dialogues.
 
     Raises BadInput for a run of another benchmark, and for a file in memflow's format whose messages do not match the
@@ -70,7 +66,7 @@ def read_dialogues(file: File, text: str) -> Iterator[RawRecord]:
         yield from _published_dialogues(published["user"], published["period"], file)
         return
     try:
-        header, lines = recording.read(text)
+        header, lines = recording.read(file.text())
     except BadInput as error:
         raise file.bad(str(error).removesuffix(".")) from error
     if header.benchmark != "amemgym":
@@ -121,26 +117,23 @@ def _parse(user: str, content: tuple[str, Any]) -> tuple[str, Any]:
 
 def _own_dialogues(
     header: recording.Header, lines: Sequence[recording.RecordedMessage]
-) -> list[RecordedDialogue]:
-    """Return the messages of a run in memflow's format as dialogues, one per user and period."""
-    cut_session_ids = set(header.cut)
+) -> Iterator[RecordedDialogue]:
+    """Yield the messages of a run in memflow's format as dialogues, one per user and period."""
     sessions_by_period: dict[tuple[str, int], dict[int, list[recording.RecordedMessage]]] = {}
     for line in lines:
         sessions = sessions_by_period.setdefault((line.episode_id, line.checkpoint), {})
         sessions.setdefault(line.event, []).append(line)
-
-    def dialogue(user: str, period: int) -> RecordedDialogue:
-        sessions = list(sessions_by_period[user, period].values())
-        return RecordedDialogue(
+    for (user, period), sessions in sessions_by_period.items():
+        yield RecordedDialogue(
             user=user,
             period=period,
             sessions=[
                 [RecordedMessage(role=line.role, content=line.text) for line in session]
-                for session in sessions
+                for session in sessions.values()
             ],
             cut=[
-                number for number, session in enumerate(sessions) if session[0].message_id in cut_session_ids
+                number
+                for number, session in enumerate(sessions.values())
+                if session[0].message_id in header.cut
             ],
         )
-
-    return [dialogue(user, period) for user, period in sessions_by_period]

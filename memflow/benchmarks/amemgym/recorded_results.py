@@ -9,16 +9,17 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from memflow.benchmarks.published_file import File
-from memflow.benchmarks.raw_records import RawRecord, RecordFault, first_error, parse_records
+from memflow.benchmarks.raw_records import RawRecord, first_error, parse_records
 
 RESULTS = "results:"
 """Prefix of the record ids of results."""
 OVERALL, DIAGNOSIS = "overall_results.json", "diagnosis_results.json"
+_PERIODS = TypeAdapter(Annotated[list[list[Any]], Field(min_length=1)])
 _FILE = re.compile(rf"(?:^|/)(?P<user>[^/]+)/(?P<name>{re.escape(OVERALL)}|{re.escape(DIAGNOSIS)})")
 
 
@@ -162,31 +163,29 @@ def read_results(file: File) -> Iterator[RawRecord]:
     user, name = user_and_name
 
     def parse(content: Any) -> tuple[str, Any]:
-        if not isinstance(content, list) or not content:
-            raise RecordFault("the file is not a JSON list of periods, or the list is empty")
-        for period, results in enumerate(content):
-            if not isinstance(results, list):
-                raise RecordFault(f"period {period} is not a list of results")
+        _PERIODS.validate_python(content)
         return "", {"user": user, "name": name, "periods": content}
 
     return parse_records([file.whole(f"{RESULTS}{user}/{name}")], parse)
 
 
-def _valid(model: type[R], name: str, periods: Any, faults: list[str]) -> Iterator[tuple[tuple[int, int], R]]:
+def _valid(model: type[R], name: str, content: Any, faults: list[str]) -> Iterator[tuple[tuple[int, int], R]]:
     """Yield ((period, question), result) per valid result of a file. Add a message to `faults` per other result."""
-    if periods is None:
-        faults.append(f"{name} is missing")
+    try:
+        periods = _PERIODS.validate_python(content)
+    except ValidationError:
+        faults.append(f"{name} is missing, or no list of periods with lists of results")
         return
     for period, results in enumerate(periods):
         for number, result in enumerate(results):
-            location = f"{name}: period {period}, question {number}"
-            if result is None:
-                faults.append(f"{location}: the run was interrupted before this answer")
-                continue
             try:
                 json.dumps(result, ensure_ascii=False).encode()  # raises UnicodeEncodeError
-                yield (period, number), model.model_validate(result)
+                if result is not None:
+                    yield (period, number), model.model_validate(result)
+                    continue
+                fault = "the run was interrupted before this answer"
             except UnicodeEncodeError:
-                faults.append(f"{location}: a text has half of a surrogate pair, so it is not Unicode")
+                fault = "a text has half of a surrogate pair, so it is not Unicode"
             except ValidationError as error:
-                faults.append(f"{location}: {first_error(error)}")
+                fault = first_error(error)
+            faults.append(f"{name}: period {period}, question {number}: {fault}")

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from memflow.benchmarks.amemgym.agent_run import AgentRun
+from memflow.benchmarks.amemgym.agent_run import read_agent_run
 from memflow.benchmarks.amemgym.recorded_results import ChoiceResult, StateResult, UserResults
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.domains import Domain
@@ -31,7 +31,7 @@ def import_results(reader: Reader, domain: Domain, folder: Path) -> ImportedResu
     folder has no results of the domain's users or results of several agents.
     """
     probes = stored_probes(reader, domain)
-    run = AgentRun.read(folder)
+    run = read_agent_run(folder)
     users = dict.fromkeys(probe.episode_id for probe in probes)
     if not any(user in run.users for user in users):
         raise BadInput(

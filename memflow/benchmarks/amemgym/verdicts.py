@@ -6,7 +6,6 @@ distinguishes unparsed from missing replies. scoring.py aggregates verdicts.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import graded, unanswered
@@ -16,12 +15,8 @@ from memflow.records import Probe, Reply, Verdict
 
 FAILURES = {"write": "write_failure", "read": "read_failure", "utilization": "utilization_failure"}
 """The metric of each share of a failure attribution."""
-
-
-@dataclass(frozen=True)
-class _Grade:
-    value: float | None
-    reason: str | None = None
+Grade = tuple[float | None, str | None]
+"""The value of a reply, or None with the reason."""
 
 
 def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply]) -> list[Verdict]:
@@ -31,37 +26,34 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
     grades = {probe.probe_id: _grade(probe, replies_by_probe.get(probe.probe_id)) for probe in probes}
     attributions = _attributions(probes, replies_by_probe, grades)
 
-    def verdict(probe: Probe, metric: str, grade: _Grade) -> Verdict:
-        return verdict_row(domain, assistant, probe, metric, grade.value, grade.reason)
-
     def verdicts_of(probe: Probe) -> Iterator[Verdict]:
-        grade = grades[probe.probe_id]
-        yield verdict(probe, probe.metric, grade)
-        yield verdict(probe, UNPARSED, _unparsed_grade(probe, replies_by_probe.get(probe.probe_id), grade))
+        reply, (value, reason) = replies_by_probe.get(probe.probe_id), grades[probe.probe_id]
+        yield verdict_row(domain, assistant, probe, probe.metric, value, reason)
+        has_text = probe.reason is None and reply is not None and reply.text is not None
+        unparsed = float(value is None) if has_text else None
+        yield verdict_row(domain, assistant, probe, UNPARSED, unparsed, None if has_text else reason)
         if probe.kind == "choice":
-            for metric, share in _failure_grades(attributions[probe.probe_id]).items():
-                yield verdict(probe, metric, share)
+            shares = attributions[probe.probe_id]
+            for name, metric in FAILURES.items():
+                if isinstance(shares, Unattributed):
+                    yield verdict_row(domain, assistant, probe, metric, None, shares.reason)
+                else:
+                    yield verdict_row(domain, assistant, probe, metric, getattr(shares, name), None)
 
     return [row for probe in probes for row in verdicts_of(probe)]
 
 
-def _grade(probe: Probe, reply: Reply | None) -> _Grade:
+def _grade(probe: Probe, reply: Reply | None) -> Grade:
     if probe.kind == "choice":
-        return _Grade(*graded(probe, reply))
+        return graded(probe, reply)
     reason = unanswered(probe, reply)
     if reason is not None or reply is None or reply.parsed is None:
-        return _Grade(None, reason)
-    return _Grade(float(json.loads(reply.parsed) == json.loads(probe.gold)))
-
-
-def _unparsed_grade(probe: Probe, reply: Reply | None, grade: _Grade) -> _Grade:
-    if probe.reason is not None or reply is None or reply.text is None:
-        return _Grade(None, grade.reason)  # There is no reply to parse.
-    return _Grade(float(grade.value is None))
+        return None, reason
+    return float(json.loads(reply.parsed) == json.loads(probe.gold)), None
 
 
 def _attributions(
-    probes: Sequence[Probe], replies: Mapping[str, Reply], grades: Mapping[str, _Grade]
+    probes: Sequence[Probe], replies: Mapping[str, Reply], grades: Mapping[str, Grade]
 ) -> dict[str, Attribution | Unattributed]:
     """Return the failure attribution of every choice probe, computed per user and question over all periods."""
     questions: dict[tuple[str, str], list[Probe]] = {}
@@ -72,7 +64,7 @@ def _attributions(
     stated_values = _StatedValues(probes, replies, grades)
     attributions: dict[str, Attribution | Unattributed] = {}
     for question_probes in questions.values():
-        values = [grades[probe.probe_id].value for probe in question_probes]
+        values = [grades[probe.probe_id][0] for probe in question_probes]
         shares = attribute_by_states(
             [json.loads(probe.revealed) for probe in question_probes],
             [stated_values.of(probe) for probe in question_probes],
@@ -86,12 +78,12 @@ class _StatedValues:
     """The variable values that an assistant states in its answers to state probes."""
 
     def __init__(
-        self, probes: Sequence[Probe], replies: Mapping[str, Reply], grades: Mapping[str, _Grade]
+        self, probes: Sequence[Probe], replies: Mapping[str, Reply], grades: Mapping[str, Grade]
     ) -> None:
         self._by_question: dict[str, Mapping[str, str]] = {}
         self._by_variable: dict[tuple[str, int], dict[str, str]] = {}
         for probe in probes:
-            if probe.kind != "state" or grades[probe.probe_id].value is None:
+            if probe.kind != "state" or grades[probe.probe_id][0] is None:
                 continue
             values = json.loads(replies[probe.probe_id].parsed or "{}")
             if probe.parent is not None:
@@ -105,10 +97,3 @@ class _StatedValues:
             return self._by_question[choice.probe_id]
         values = self._by_variable.get((choice.episode_id, choice.checkpoint), {})
         return values if values.keys() >= set(choice.variables) else None
-
-
-def _failure_grades(attribution: Attribution | Unattributed) -> dict[str, _Grade]:
-    if isinstance(attribution, Unattributed):
-        return dict.fromkeys(FAILURES.values(), _Grade(None, attribution.reason))
-    shares = asdict(attribution)
-    return {metric: _Grade(shares[name]) for name, metric in FAILURES.items()}

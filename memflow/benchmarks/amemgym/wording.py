@@ -14,28 +14,10 @@ from memflow.chat import prompts
 from memflow.chat.prompts import Prompt
 
 PACKAGE = "memflow.benchmarks.amemgym"
-SIMULATOR = (
-    "portrait",
-    "questions",
-    "refine",
-    "unify",
-    "initial_state",
-    "updates",
-    "events",
-    "opening",
-    "utterance",
-    "exposure",
-    "utterance_again",
-    "answers",
-    "recover",
-    "answer_again",
-    "follow_up",
-    "follow_up_published",
-)
-"""Prompts of the simulator."""
-
 JUDGE = ("claims",)
 """Prompts of the judge."""
+_OF_ASSISTANTS = ("choice", "reply", "state")
+"""How the names of the assistants' prompts begin."""
 
 
 def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
@@ -49,9 +31,12 @@ def bilingual_prompts() -> frozenset[str]:
 
 
 def simulator_prompts() -> list[Prompt]:
-    """Return all prompts of the simulator, in all languages."""
-    chinese = [prompt(stem, language="zh") for stem in SIMULATOR if stem in bilingual_prompts()]
-    return [prompt(stem) for stem in SIMULATOR] + chinese
+    """Return all prompts of the simulator, in all languages: those that are not of the assistants or the judge."""
+    return [
+        prompts.load(PACKAGE, stem)
+        for stem in prompts.prompt_stems(PACKAGE)
+        if not stem.startswith((*_OF_ASSISTANTS, *JUDGE))
+    ]
 
 
 def json_lines(values: Any) -> str:

@@ -1,4 +1,4 @@
-"""A benchmark of the user's own dialogues with questions, from JSONL, CSV or Parquet files.
+"""A benchmark of the user's own dialogues with questions, from JSONL or CSV files.
 
 schema.py declares the fields of the files; files.py reads them; dialogues.py joins and validates the rows.
 chat_exports/ converts chats that assistants export. docs/how-to/data.md describes the format for users.

@@ -1,8 +1,9 @@
 """The types of own dialogues: messages, questions and dialogues, with gold and moments resolved."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
+
+from memflow.benchmarks.dialogues.schema import QuestionFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,24 +22,17 @@ class OwnMessage:
 class OwnQuestion:
     """A question after the first `visible` messages of its dialogue.
 
-    `number` is the correct option, from 1. `golds` are the correct answers of an open question. With a `rubric`, a
-    judge decides. `abstain`: the messages do not contain the answer. `reason` states why the question is quarantined.
+    `number` is the correct option, from 1. `golds` are the correct answers of an open question. `abstain`: the messages
+    do not contain the answer. `reason` states why the question is quarantined.
     """
 
     question_id: str
-    question: str = ""
-    options: tuple[str, ...] = ()
+    fields: QuestionFields
     number: int | None = None
     golds: tuple[str, ...] = ()
-    rubric: str | None = None
     abstain: bool = False
     visible: int = 0
     asked_at: str | None = None
-    evidence: tuple[str, ...] = ()
-    metric: str | None = None
-    category: str | None = None
-    slices: Mapping[str, str] = field(default_factory=dict)
-    language: str | None = None
     reason: str | None = None
 
 

@@ -215,9 +215,10 @@ class _Joiner:
             self._report(replace(place, field="id"), text)
             name = f"{name} ({place.where}, question {number})"
         seen.setdefault(name, place)
-        question = OwnQuestion(name)
         if isinstance(fields, QuestionFields):
             question = self._resolved(name, place, fields, history, whole=whole)
+        else:
+            question = OwnQuestion(name, QuestionFields.model_construct(question=""))
         if len(self.problems) > first:
             question = replace(question, reason=self.problems[first].reason)
         return question
@@ -250,22 +251,7 @@ class _Joiner:
             except InvalidQuestion as wrong:
                 self._report(replace(place, field=wrong.field), str(wrong))
             asked_at = fields.date or history.time_at(visible)
-        return OwnQuestion(
-            name,
-            fields.question,
-            fields.options,
-            number,
-            golds,
-            fields.rubric,
-            abstain,
-            visible,
-            asked_at,
-            fields.evidence,
-            fields.metric,
-            fields.type,
-            fields.slices,
-            fields.language,
-        )
+        return OwnQuestion(name, fields, number, golds, abstain, visible, asked_at)
 
     def _report(self, place: FileProblem, text: str) -> None:
         self.problems.append(replace(place, text=text))

@@ -1,13 +1,11 @@
-"""Reading of rows from JSONL, CSV and Parquet files, each with its location. dialogues.py validates the rows."""
+"""Reading of rows from JSONL and CSV files, each with its location. dialogues.py validates the rows."""
 
 import csv
 import io
 import json
-import math
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
 from difflib import get_close_matches
 from pathlib import PurePath
 from typing import Any
@@ -44,7 +42,9 @@ def read_rows(name: str, content: bytes) -> Iterator[SourceRow]:
     if ending not in READERS:
         known = ", ".join(READERS)
         raise _fault(
-            name, "the file", f"the ending {ending or 'of the name'} is not supported; use one of: {known}"
+            name,
+            "the file",
+            f"the ending {ending or 'of the name'} is not supported; convert it to one of: {known}",
         )
     if not content.strip():
         raise _fault(name, "line 1", "the file is empty; write at least one dialogue")
@@ -209,42 +209,8 @@ def _checked_mark(name: str, where: str, columns: Sequence[str]) -> str:
     return MARKS[kind]
 
 
-def _parquet(name: str, content: bytes) -> Iterator[SourceRow]:
-    import pyarrow as pa  # noqa: PLC0415  (reading JSONL needs no Arrow)
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    try:
-        file = pq.ParquetFile(io.BytesIO(content))
-        mark = _checked_mark(name, "the header", list(file.schema_arrow.names))
-        number = 0
-        for batch in file.iter_batches(4096):
-            for row in batch.to_pylist():
-                number += 1
-                yield SourceRow(name, f"row {number}", {mark: None, **_plain(row)})
-    except (pa.ArrowException, OSError) as wrong:
-        text = f"the file is truncated or not Parquet ({' '.join(str(wrong).split())[:200]}); write it again"
-        raise _fault(name, "the file", text) from wrong
-
-
-def _plain(value: Any) -> Any:
-    """Return a Parquet value as JSON: without missing fields, with dates as text. NaN is how pandas writes a gap."""
-    if isinstance(value, dict):
-        rows = {name: _plain(each) for name, each in value.items()}
-        return {name: each for name, each in rows.items() if each is not None}
-    if isinstance(value, list):
-        return [_plain(each) for each in value]
-    if isinstance(value, (datetime, date)):
-        return value.isoformat()
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if value is None or isinstance(value, (str, int, float, bool)):
-        return value
-    return str(value)
-
-
 READERS: Mapping[str, Callable[[str, bytes], Iterator[SourceRow]]] = {
     ".jsonl": _json_lines,
     ".csv": _csv,
-    ".parquet": _parquet,
 }
 """The readers by the ending of a file name."""

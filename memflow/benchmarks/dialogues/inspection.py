@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.dialogues.config import DialoguesConfig
-from memflow.benchmarks.dialogues.content import OwnDialogue, OwnQuestion
 from memflow.benchmarks.dialogues.dialogues import join_rows
 from memflow.benchmarks.dialogues.files import READERS, FileFault, SourceRow, read_rows
 from memflow.benchmarks.dialogues.probes import language_of, metric_of
@@ -36,9 +35,19 @@ def inspect_files(paths: Sequence[Path]) -> InspectedFiles:
         problems.append(FileProblem(str(files[0]), "the file", "there is no dialogue; add one"))
     valid = [dialogue for dialogue in dialogues if dialogue.reason is None]
     asked = [(each, question) for each in valid for question in each.questions if question.reason is None]
-    counts = _counts(valid, [question for _, question in asked])
+    languages = sorted(
+        {each.fields.language or of.language or language_of(each.fields.question) for of, each in asked}
+    )
     metrics = Counter(metric_of(question, DialoguesConfig()) for _, question in asked).most_common()
-    languages = sorted({each.language or of.language or language_of(each.question) for of, each in asked})
+    counts = {
+        "dialogues": len(valid),
+        "messages": sum(len(dialogue.messages) for dialogue in valid),
+        "questions": len(asked),
+        "choice": sum(bool(question.fields.options) for _, question in asked),
+        "open": sum(not question.fields.options for _, question in asked),
+        "no answer": sum(question.abstain for _, question in asked),
+        "with evidence": sum(bool(question.fields.evidence) for _, question in asked),
+    }
     return InspectedFiles(
         files,
         {**counts, "metrics": dict(metrics), "languages": languages},
@@ -63,19 +72,6 @@ def files_of(path: Path) -> list[Path]:
     if not path.is_file():
         raise BadInput(f"there is no file or folder {path}. Check the path.")
     return [path]
-
-
-def _counts(dialogues: Sequence[OwnDialogue], questions: Sequence[OwnQuestion]) -> dict[str, int]:
-    """Return the numbers of valid items."""
-    return {
-        "dialogues": len(dialogues),
-        "messages": sum(len(dialogue.messages) for dialogue in dialogues),
-        "questions": len(questions),
-        "choice": sum(bool(question.options) for question in questions),
-        "open": sum(not each.options for each in questions),
-        "no answer": sum(each.abstain for each in questions),
-        "with evidence": sum(bool(each.evidence) for each in questions),
-    }
 
 
 def _in_words(counts: Mapping[str, int], languages: Sequence[str]) -> str:

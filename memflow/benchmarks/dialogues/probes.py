@@ -65,41 +65,42 @@ def make_probes(domain: str, dialogue: OwnDialogue, config: DialoguesConfig) -> 
     checkpoints = checkpoints_of(dialogue.messages)
     ends = {last: place + 1 for place, last in enumerate(checkpoints)}
     for asked in dialogue.questions:
+        fields = asked.fields
         checkpoint = checkpoints[asked.visible - 1] if asked.visible else 0
         inside = 0 < asked.visible < ends.get(checkpoint, 0)
-        language = asked.language or dialogue.language or language_of(asked.question)
+        language = fields.language or dialogue.language or language_of(fields.question)
         yield Probe(
             domain=domain,
             probe_id=f"{dialogue.dialogue_id}/{asked.question_id}",
             episode_id=dialogue.dialogue_id,
             checkpoint=checkpoint,
             after=message_id(dialogue, dialogue.messages[asked.visible - 1].message_id) if inside else None,
-            kind="choice" if asked.options else "open",
+            kind="choice" if fields.options else "open",
             dataset=dialogue.dataset,
-            category=asked.category,
+            category=fields.type,
             language=language,
             asked_at=asked.asked_at,
             metric=metric_of(asked, config),
-            question=asked.question,
-            options=list(asked.options),
+            question=fields.question,
+            options=list(fields.options),
             variables=[],
             gold=_gold(asked),
             revealed=_revealed(asked, language),
-            evidence=[message_id(dialogue, each) for each in asked.evidence],
-            slices=[f"{name} {value}" for name, value in sorted(asked.slices.items())],
+            evidence=[message_id(dialogue, each) for each in fields.evidence],
+            slices=[f"{name} {value}" for name, value in sorted(fields.slices.items())],
             reason=asked.reason or dialogue.reason,
         )
 
 
 def metric_of(asked: OwnQuestion, config: DialoguesConfig) -> str:
     """Return the metric of a question: its own, or that of its kind."""
-    if asked.metric is not None:
-        return METRIC_NAMES[asked.metric]
-    if asked.options:
+    if asked.fields.metric is not None:
+        return METRIC_NAMES[asked.fields.metric]
+    if asked.fields.options:
         return ACCURACY.name
     if asked.abstain:
         return ABSTENTION.name
-    return METRIC_NAMES["judge" if asked.rubric is not None else config.open_metric]
+    return METRIC_NAMES["judge" if asked.fields.rubric is not None else config.open_metric]
 
 
 def is_unanswerable(probe: Probe) -> bool:
@@ -119,15 +120,15 @@ def language_of(text: str) -> str:
 def _gold(asked: OwnQuestion) -> str:
     if asked.reason is not None:
         return ""
-    if asked.options:
+    if asked.fields.options:
         return str(asked.number)
-    return OpenGold(asked.golds, asked.rubric, asked.abstain).packed()
+    return OpenGold(asked.golds, asked.fields.rubric, asked.abstain).packed()
 
 
 def _revealed(asked: OwnQuestion, language: str) -> str:
     """Return the gold as the memory `oracle` gets it."""
     if asked.number is not None and asked.reason is None:
-        return asked.options[asked.number - 1]
+        return asked.fields.options[asked.number - 1]
     if asked.abstain:
         return NO_ANSWER[language]
-    return asked.golds[0] if asked.golds else asked.rubric or ""
+    return asked.golds[0] if asked.golds else asked.fields.rubric or ""

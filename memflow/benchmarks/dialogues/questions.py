@@ -4,35 +4,13 @@ import re
 
 from memflow.benchmarks.dialogues.schema import MOST_OPTIONS, QuestionFields
 from memflow.benchmarks.multiple_choice import LETTERS
+from memflow.benchmarks.packaged import load_yaml
 
-NO_ANSWER = {"en": "no answer", "zh": "没有答案"}
-"""The answer that an assistant is asked to give where the messages do not contain the answer."""
-DECLINING = frozenset(
-    {
-        "no answer",
-        "i don't know",
-        "i do not know",
-        "i don't know that",
-        "i do not know that",
-        "unknown",
-        "not known",
-        "not mentioned",
-        "it is not mentioned",
-        "no information",
-        "no information available",
-        "cannot be answered",
-        "none of the above",
-        "没有答案",
-        "我不知道",
-        "不知道",
-        "未提及",
-        "没有提到",
-        "无法回答",
-        "以上都不是",
-    }
-)
+_WORDS = load_yaml("memflow.benchmarks.dialogues", "no_answer.yaml")
+NO_ANSWER: dict[str, str] = _WORDS["answer"]
+"""The answer that an assistant is asked to give where the messages do not contain the answer, by language."""
+DECLINING = frozenset(_WORDS["declining"])
 """Answers and options that state that there is no answer: in lower case, without punctuation at the end."""
-
 _CLAUSE = re.compile(r"[.!,;:\n。！，；：]")
 
 

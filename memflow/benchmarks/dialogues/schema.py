@@ -1,10 +1,9 @@
 """The fields of own dialogues: messages, questions and dialogues, and the messages about invalid fields.
 
-These models are the only declaration of the fields: JSON keys and the columns of CSV and Parquet files are their names.
+These models are the only declaration of the fields: JSON keys and the columns of CSV files are their names.
 A null or missing field has its default value.
 """
 
-import math
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta
@@ -27,8 +26,6 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def _shown(value: Any) -> str:
     """Return a value for a message, shortened."""
-    if isinstance(value, int) and not isinstance(value, bool) and value.bit_length() > 4 * LONGEST_SHOWN:
-        return "a number with too many digits"
     text = repr(value)
     return text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…"
 
@@ -43,15 +40,7 @@ def _scalar(value: Any) -> str:
         raise ValueError("the field is missing; add it")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise ValueError(f"{_shown(value)} is not a text; write it in quotation marks")
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            raise ValueError(f"{value} is not a value; leave the field out if it is unknown")
-        if value.is_integer() and abs(value) < 2**53:
-            return str(int(value))
-        return repr(value)
-    if value.bit_length() > 4 * LONGEST_NAME:
-        raise ValueError("the number has too many digits; write it as a text")
-    return str(value)
+    return str(int(value) if isinstance(value, float) and value.is_integer() else value)
 
 
 def _name(value: Any) -> str:

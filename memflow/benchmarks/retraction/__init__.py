@@ -4,15 +4,15 @@ Users, their facts and their messages are generated from lists of words, in Engl
 happens to each fact. The examiner (examination.py) recomputes every gold from the messages alone.
 """
 
-from memflow.benchmarks.retraction.datasets import DATASETS
-from memflow.benchmarks.retraction.domains import DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="retraction",
     title="Retraction",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:Retraction",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",

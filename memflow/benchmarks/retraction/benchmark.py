@@ -8,7 +8,7 @@ from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.retraction.config import parse_config
-from memflow.benchmarks.retraction.episodes import make_episodes, make_replier
+from memflow.benchmarks.retraction.episodes import make_replier
 from memflow.benchmarks.retraction.load import read_records
 from memflow.benchmarks.retraction.probes import make_probes
 from memflow.benchmarks.retraction.question import build_question
@@ -17,20 +17,19 @@ from memflow.benchmarks.retraction.scripted import HANDLERS
 from memflow.benchmarks.retraction.states import make_states
 from memflow.benchmarks.retraction.turns import make_turns
 from memflow.benchmarks.retraction.verdicts import make_verdicts
-from memflow.benchmarks.retraction.wording import reword_prompt
-from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import EMBEDDER, MetricBackends
-from memflow.records import FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode, Replier
+from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.run.play import Replier
 
 
 class Retraction(Benchmark):
     """The implementation of Retraction's pipeline steps. A user is an episode."""
 
     name = "retraction"
+    probe_slices = staticmethod(probe_slices)
 
     def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         return read_records(dataset, files)
@@ -48,7 +47,7 @@ class Retraction(Benchmark):
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        return await make_turns(domain, records, simulator)
+        return make_turns(domain, records)
 
     async def probes(
         self,
@@ -61,28 +60,11 @@ class Retraction(Benchmark):
     ) -> list[Probe]:
         return make_probes(domain, records, turns)
 
-    def simulator_stages(self, domain: Domain) -> frozenset[str]:
-        return frozenset({"utterance"} if parse_config(domain).wording == "simulator" else ())
-
-    def simulator_prompts(self) -> list[Prompt]:
-        return [reword_prompt(language) for language in ("en", "zh")]
-
     def metric_backends(self, domain: Domain) -> frozenset[str]:
         return frozenset({EMBEDDER})
 
     def has_previous_state(self, domain: Domain) -> bool:
         return True
-
-    def episodes(
-        self,
-        domain: Domain,
-        states: States,
-        turns: Sequence[Turn],
-        feedback: Sequence[FeedbackRound],
-        simulator: Chat,
-        probes: Sequence[Probe] = (),
-    ) -> list[Episode]:
-        return make_episodes(turns)
 
     def replier(self, domain: Domain, chat: Chat) -> Replier | None:
         return make_replier(domain, chat)
@@ -100,12 +82,6 @@ class Retraction(Benchmark):
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return make_scores(domain, results)
-
-    def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        return {
-            name: frozenset(probe.probe_id for probe in members)
-            for name, members in probe_slices(probes).items()
-        }
 
     def handlers(self) -> dict[str, Handler]:
         return dict(HANDLERS)

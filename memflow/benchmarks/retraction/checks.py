@@ -2,29 +2,15 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from importlib.resources import files
-
-import yaml
 
 from memflow.benchmarks.retraction.examination import examine, gold_text
-from memflow.benchmarks.retraction.load import Words
+from memflow.benchmarks.retraction.load import shipped_words
 from memflow.checks.rules import AcrossTables, Expectation, Findings, WholeTable
 from memflow.records import Probe, Turn
 
 ASKED = ("choice", "open")
 TOLERANCE = 0.05
 """How much more often than by chance a constant guess may be right."""
-
-
-def shipped_words() -> dict[str, Words]:
-    """Return the words that ship with memflow, by language: the examiner's vocabulary."""
-    folder = files("memflow.benchmarks.retraction").joinpath("sample")
-    return {
-        language: Words.model_validate(
-            yaml.safe_load(folder.joinpath(f"words_{language}.yaml").read_text("utf-8"))
-        )
-        for language in ("en", "zh")
-    }
 
 
 def find_wrong_golds(probes: Sequence[Probe], turns: Sequence[Turn]) -> Findings:

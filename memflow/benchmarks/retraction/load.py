@@ -1,7 +1,7 @@
 """Reading of the words: the facts that users can have, and the templates of messages and questions."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +9,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field
 
 from memflow.benchmarks.datasets import Dataset
+from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.published_file import File, records_of
 from memflow.benchmarks.raw_records import RawRecord, validated
 from memflow.benchmarks.raw_records import parse_records as parse
@@ -102,6 +103,16 @@ def _read(file: File) -> Iterator[RawRecord]:
     except yaml.YAMLError as wrong:
         raise file.bad(f"the file is not YAML: {wrong}") from wrong
     return parse([RawRecord("the file", content)], validated(Words, "language"))
+
+
+@cache
+def shipped_words() -> dict[str, Words]:
+    """Return the words that ship with memflow, by language: the examiner's and the scripted reader's vocabulary."""
+    package = "memflow.benchmarks.retraction"
+    return {
+        language: Words.model_validate(load_yaml(package, f"sample/words_{language}.yaml"))
+        for language in ("en", "zh")
+    }
 
 
 @lru_cache(maxsize=8)

@@ -8,9 +8,8 @@ import re
 from typing import Literal
 
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
-from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.retraction.examination import Line, UnreadError, read_day, read_lines
-from memflow.benchmarks.retraction.load import Words
+from memflow.benchmarks.retraction.load import Words, shipped_words
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
@@ -21,19 +20,9 @@ _HAN = re.compile(f"[{HAN}]")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 
 
-def _words(language: str) -> Words:
-    return Words.model_validate(load_yaml("memflow.benchmarks.retraction.sample", f"words_{language}.yaml"))
-
-
-_LOADED: dict[str, Words] = {}
-
-
 def words_of(text: str) -> Words:
     """Return the words of the language of a question."""
-    language = "zh" if _HAN.search(text) else "en"
-    if language not in _LOADED:
-        _LOADED[language] = _words(language)
-    return _LOADED[language]
+    return shipped_words()["zh" if _HAN.search(text) else "en"]
 
 
 def _lines(request: ChatRequest) -> list[Line]:
@@ -86,7 +75,6 @@ def _reply(request: ChatRequest) -> str:
 _BY_STEM: dict[str, Handler] = {
     **{f"choice{kind}": _choice for kind in ("", "_with_notes", "_told")},
     **{f"open{kind}": _open for kind in ("", "_with_notes", "_told")},
-    "reword": lambda request: str(request.fields["message"]),
     "reply": _reply,
     "reply_with_notes": _reply,
 }

@@ -25,14 +25,9 @@ from memflow.benchmarks.retraction.plans import (
     Plan,
     make_plans,
 )
-from memflow.benchmarks.retraction.wording import reword_user
-from memflow.chat.requests import Chat
-from memflow.concurrency import gather_bounded
 from memflow.records import Record, Turn
 
 START = datetime(2026, 1, 5, 9, 0)
-USERS_AT_ONCE = 16
-"""Users whose messages are reworded at once."""
 DAYS = 60
 """Days before each checkpoint: more than it has sessions."""
 
@@ -56,18 +51,14 @@ def checkpoint_end(checkpoint: int) -> datetime:
     return START + timedelta(days=DAYS * (checkpoint + 1) - 1)
 
 
-async def make_turns(domain: Domain, records: Sequence[Record], simulator: Chat) -> list[Turn]:
+def make_turns(domain: Domain, records: Sequence[Record]) -> list[Turn]:
     """Return the turns of all users in order."""
     config = parse_config(domain)
-    users = [
-        (plan, list(_Conversation(domain.name, config, plan).turns())) for plan in make_plans(domain, records)
+    return [
+        turn
+        for plan in make_plans(domain, records)
+        for turn in _Conversation(domain.name, config, plan).turns()
     ]
-    if config.wording == "templates":
-        return [turn for _, turns in users for turn in turns]
-    reworded = await gather_bounded(
-        lambda user: reword_user(user[1], user[0].words, simulator), users, USERS_AT_ONCE
-    )
-    return [turn for turns in reworded for turn in turns]
 
 
 def message_id(plan: Plan, event: int) -> str:

@@ -1,8 +1,6 @@
-"""`memflow export transcript` and `show policies`: the exported file and the error messages."""
+"""`memflow export transcript`: the exported file and the error messages."""
 
 import json
-import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import factories
@@ -71,26 +69,3 @@ def test_export_to_a_missing_folder_reports_the_file_name(empty, tmp_path: Path)
     assert "run.jsonl (No such file or directory)" in empty.error(
         *EXPORT, str(tmp_path / "none" / "run.jsonl")
     )
-
-
-@pytest.mark.parametrize(
-    ("arguments", "wrong"),
-    [
-        (("amemgym_demo~1", "amemgym_base_offpolicy"), "amemgym_base_offpolicy has no results yet"),
-        (("amemgym_demo~1", "memorybench_demo"), "memorybench_demo belongs to memorybench"),
-        (("amemgym_demo~1", "amemgym_demo~1"), "amemgym_demo~1 is not off-policy"),
-        (
-            ("amemgym_demo~1", "amemgym_demo~1", "--assistant", "mem0"),
-            "has no results for assistant 'mem0', only for awi",
-        ),
-    ],
-)
-def test_show_policies_rejects_domains_that_cannot_be_compared(measured, arguments, wrong) -> None:
-    assert wrong in measured.error("show", "policies", *arguments)
-
-
-def test_show_policies_rejects_scores_computed_from_outdated_probes(measured, tmp_path: Path) -> None:
-    home = replace(measured, folder=shutil.copytree(measured.folder, tmp_path / "home"))
-    home.write("question.probes", "amemgym_demo~1", [])
-    reason = "its probes were regenerated"
-    assert reason in home.error("show", "policies", "amemgym_demo~1", "amemgym_demo~1")

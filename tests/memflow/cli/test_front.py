@@ -8,7 +8,7 @@ from memflow.cli import COMMANDS
 from memflow.operations.front import _name_unused_settings
 
 SUBCOMMANDS = (
-    *(("show", name) for name in ("leaderboard", "probe", "memory", "policies")),
+    *(("show", name) for name in ("leaderboard", "probe", "memory")),
     *(("export", name) for name in ("transcript", "liked")),
     *(("import", "results"), ("memories", "check"), ("ledger", "forget"), ("annotate", "sample")),
 )

@@ -115,6 +115,6 @@ def test_import_chats_writes_a_table_to_which_questions_can_be_added(empty, tmp_
     )
     both = ("--data", "chats.csv", "--data", "questions.csv")
     assert empty.json("init", *both)["questions"] == 1
-    shown = empty("import", "chats", "conversations.json", "all.jsonl", "--separate").stdout
-    assert "all.jsonl: 1 messages of 1 conversations of Claude, as 1 dialogue." in shown
-    assert "ends neither with" in empty.error("import", "chats", "conversations.json", "b.txt")
+    shown = empty("import", "chats", "conversations.json", "all.csv").stdout
+    assert "all.csv: 1 messages of 1 conversations of Claude, as one dialogue." in shown
+    assert "does not end with .csv" in empty.error("import", "chats", "conversations.json", "b.txt")

@@ -9,8 +9,6 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any
 
 from memflow.benchmarks.amemgym.checks.reading import Schema, mentioned_values, stated_values
 from memflow.benchmarks.amemgym.states import exposed_values
@@ -104,10 +102,6 @@ class _User:
     before: dict[str, State] = field(default_factory=dict)
     read: dict[str, State] = field(default_factory=dict)
     last_sent: dict[int, str] = field(default_factory=dict)
-    stated_by_options: dict[tuple[str, tuple[str, ...]], dict[str, tuple[str, ...]]] = field(
-        default_factory=dict
-    )
-    """The values that each option states for some variables, cached since all periods have the same options."""
 
     def values(self, names: Sequence[str], period: int) -> list[str | None]:
         """Return the values of some variables at the end of a period; None for a value that no message states."""
@@ -171,7 +165,9 @@ def _faults(user: _User, probe: Probe) -> Iterator[str]:
         if None not in expected and json.loads(text) != dict(zip(probe.variables, expected, strict=True)):
             yield f"{column} is not {', '.join(map(str, expected))}, which the messages state"
     if probe.kind == "choice":
-        matches = [number for number, variant in enumerate(probe.variants, 1) if _parsed(variant) == values]
+        matches = [
+            number for number, variant in enumerate(probe.variants, 1) if json.loads(variant) == values
+        ]
         if [str(number) for number in matches] != [probe.gold]:
             yield f"gold is {probe.gold!r}, and options {matches} have the values that the messages state"
     if user.evidence(probe.variables, probe.checkpoint) != set(probe.evidence):
@@ -182,20 +178,11 @@ def _option_faults(user: _User, probe: Probe) -> Iterator[str]:
     """Yield a description of each option of a choice probe whose text states other values than its variant."""
     names = tuple(probe.variables)
     for number, (option, variant) in enumerate(zip(probe.options, probe.variants, strict=True), 1):
-        expected = dict(zip(names, _parsed(variant), strict=True))
-        stated = user.stated_by_options.get((option, names))
-        if stated is None:
-            stated = stated_values(option, {name: user.schema[name] for name in names})
-            user.stated_by_options[option, names] = stated
+        expected = dict(zip(names, json.loads(variant), strict=True))
+        stated = stated_values(option, {name: user.schema[name] for name in names})
         wrong = next((name for name, values in stated.items() if values != (expected[name],)), None)
         if wrong is not None:
             yield f"the text of option {number} states {stated[wrong][0]!r} for {wrong}"
-
-
-@lru_cache(maxsize=4096)
-def _parsed(variant: str) -> Any:
-    """Return the values of a variant, which must not be changed."""
-    return json.loads(variant)
 
 
 def _states_values(turn: Turn) -> bool:

@@ -1,11 +1,10 @@
 """Functions for AMemGym's checks of state.changes, which return positions of rows; and users' states by period."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
 from typing import TypeVar
 
-from memflow.benchmarks.amemgym.config import AMemGymConfig
 from memflow.records import Change, Profile
 
 T = TypeVar("T")
@@ -52,42 +51,6 @@ def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence
     starts = {row.user_id: row.start_date for row in profiles}
     return positions_where(
         enumerate(changes), lambda row: row.period == 0 and starts.get(row.user_id) != row.period_end
-    )
-
-
-def changes_with_wrong_count(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Return the positions of changes that violate the check `change_count_per_period_within_1_of_configured`."""
-    variables = Counter(row.user_id for row in changes if row.period == 0)
-    counts = Counter((row.user_id, row.period) for row in changes)
-
-    def violates(row: Change) -> bool:
-        target = min(config.changes_per_period, variables[row.user_id])
-        return row.period > 0 and abs(counts[row.user_id, row.period] - target) > 1
-
-    return positions_where(enumerate(changes), violates)
-
-
-def changes_above_limit(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Return the positions of changes of a variable after its first `max_changes_per_variable` changes."""
-    counts: Counter[tuple[str, str]] = Counter()
-    positions = []
-    for position, row in sorted(enumerate(changes), key=lambda numbered: numbered[1].period):
-        if row.period == 0:
-            continue
-        counts[row.user_id, row.variable] += 1
-        if counts[row.user_id, row.variable] > config.max_changes_per_variable:
-            positions.append(position)
-    return positions
-
-
-def changes_in_wrong_last_period(config: AMemGymConfig, changes: Sequence[Change]) -> list[int]:
-    """Return the positions of changes that violate the check `period_count_as_configured`."""
-    last_periods: dict[str, int] = {}
-    for row in changes:
-        last_periods[row.user_id] = max(last_periods.get(row.user_id, 0), row.period)
-    return positions_where(
-        enumerate(changes),
-        lambda row: row.period == last_periods[row.user_id] and row.period != config.periods - 1,
     )
 
 

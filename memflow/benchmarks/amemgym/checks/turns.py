@@ -7,7 +7,6 @@ from memflow.benchmarks.amemgym.checks.states import (
     parse_time,
     period_ends,
     positions_where,
-    states_at,
 )
 from memflow.benchmarks.amemgym.states import exposed_values
 from memflow.records import Change, Turn
@@ -31,38 +30,16 @@ def unexposed_changes(changes: Sequence[Change], turns: Sequence[Turn]) -> list[
     )
 
 
-def turns_with_unchanged_values(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Return the positions of sessions that expose a variable whose value does not change in the period."""
-    changed = {(row.user_id, row.period, row.variable) for row in changes}
+def turns_with_other_values(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
+    """Return the positions of sessions that expose a value which no change of the period brings."""
+    changed = {(row.user_id, row.period, row.variable, row.value) for row in changes}
     return positions_where(
         enumerate(turns),
         lambda turn: any(
-            (turn.episode_id, turn.checkpoint, name) not in changed for name in exposed_values(turn)
+            (turn.episode_id, turn.checkpoint, name, value) not in changed
+            for name, value in exposed_values(turn).items()
         ),
     )
-
-
-def turns_with_wrong_values(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
-    """Return the positions of sessions that expose a value other than the state at the end of their period."""
-    states = states_at(changes)
-
-    def violates(turn: Turn) -> bool:
-        state = states.get((turn.episode_id, turn.checkpoint), {})
-        return any(state.get(name, value) != value for name, value in exposed_values(turn).items())
-
-    return positions_where(enumerate(turns), violates)
-
-
-def turns_repeating_values(turns: Sequence[Turn]) -> list[int]:
-    """Return the positions of sessions that expose a variable which an earlier session of the period exposes."""
-    exposed_before: set[tuple[str, int, str]] = set()
-    positions = []
-    for position, turn in sorted(enumerate(turns), key=lambda numbered: numbered[1].event):
-        exposed = {(turn.episode_id, turn.checkpoint, name) for name in exposed_values(turn)}
-        if exposed & exposed_before:
-            positions.append(position)
-        exposed_before |= exposed
-    return positions
 
 
 def turns_out_of_order(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:

@@ -1,4 +1,4 @@
-"""Readers of persona files and trait lists.
+"""Readers of persona files.
 
 A persona file is JSON Lines or Parquet, in memflow's schema or the schema of Nemotron-Personas. personas.py selects the
 personas of a domain; load.py reads published users.
@@ -10,15 +10,12 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Any
 
-import yaml
-
-from memflow.benchmarks.amemgym.generation.personas import TRAITS_SUFFIX, parse_persona
-from memflow.benchmarks.amemgym.generation.trait_lists import TraitLists
+from memflow.benchmarks.amemgym.generation.personas import parse_persona
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.fingerprint import digest
 
-ENDINGS = (".jsonl", ".parquet", TRAITS_SUFFIX)
+ENDINGS = (".jsonl", ".parquet")
 """File name endings of persona files."""
 
 
@@ -27,9 +24,6 @@ def read_personas(file: File) -> Iterator[RawRecord]:
 
     The id is the field `id` or `uuid` of the persona, or a digest of its content.
     """
-    if file.source.endswith(TRAITS_SUFFIX):
-        yield RawRecord("the whole file", _trait_lists(file), file.source)
-        return
     empty = True
     rows = _parquet_rows(file) if file.source.endswith(".parquet") else file.lines()
     for raw in parse_records(rows, _parse):
@@ -52,16 +46,6 @@ def _parse(content: Any) -> tuple[str, Any]:
             "Nemotron-Personas"
         )
     return record_id, content
-
-
-def _trait_lists(file: File) -> dict[str, Any]:
-    try:
-        lists = yaml.safe_load(file.text())
-    except yaml.YAMLError as error:
-        raise file.bad(
-            f"the file of trait lists is not valid YAML ({' '.join(str(error).split())})"
-        ) from error
-    return file.shaped(TraitLists, lists, "its trait lists").model_dump()
 
 
 def _parquet_rows(file: File) -> Iterator[RawRecord]:

@@ -1,28 +1,25 @@
 """Personas (descriptions of people from which users are generated) and the selection of a domain's personas.
 
 A persona is a record with an id, a name, `about` and any traits, or a row of Nemotron-Personas. persona_files.py reads
-files, trait_lists.py composes personas from lists, and states.py generates users.
+files, and states.py generates users.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
-from memflow.benchmarks.amemgym.generation.trait_lists import TraitLists, invent_personas
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import valid_records
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.records import Record
 
-TRAITS_SUFFIX = ".yaml"
-"""File name ending of trait lists."""
 _TEXTS = (
     "persona",
     "professional_persona",
@@ -112,20 +109,14 @@ def _list_text(value: Any) -> str:
 
 
 def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPersona]:
-    """Return the domain's personas, ordered by a digest of seed and id.
+    """Return the domain's personas, of each data set in turn, ordered by a digest of seed and id.
 
     The selection therefore does not depend on the file order or on other rows, and a smaller number of users is a
-    prefix of a larger number. With `draw = "file"` the file order is used. Trait lists fill missing personas. Raises
-    BadInput if there are still too few.
+    prefix of a larger number. With `draw = "file"` the file order is used. Raises BadInput if there are too few.
     """
     config = parse_config(domain)
     user_count = min(config.users, domain.limit or config.users)
-    personas: list[DatasetPersona] = []
-    available = chain(_personas(domain, config, records), _invented_personas(domain, config, records))
-    for persona in available:
-        if len(personas) == user_count:
-            break
-        personas.append(persona)
+    personas = list(islice(_personas(domain, config, records), user_count))
     if len(personas) < user_count:
         raise BadInput(
             f"domain {domain.name} needs {config.users} users, but its data sets have only "
@@ -142,13 +133,10 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
 
 def _personas(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) -> Iterator[DatasetPersona]:
     """Yield the personas of persona files in order. Each persona is parsed only when requested."""
-    rows = [
-        row
-        for row in valid_records(records)
-        if not row.source.endswith(TRAITS_SUFFIX) and row.record_id not in config.leave_out
-    ]
+    rows = valid_records(records)
     if config.draw == "seed":
-        rows.sort(key=lambda row: digest(domain.seed, row.record_id))
+        datasets = list(dict.fromkeys(row.dataset for row in rows))
+        rows.sort(key=lambda row: (datasets.index(row.dataset), digest(domain.seed, row.record_id)))
     for row in rows:
         content = json.loads(row.content)
         if "state_schema" in content:
@@ -157,14 +145,3 @@ def _personas(domain: Domain, config: AMemGymConfig, records: Sequence[Record]) 
                 "set of personas, or remove the parameter users to use these users unchanged."
             )
         yield DatasetPersona(parse_persona(row.record_id, content), row.dataset)
-
-
-def _invented_personas(
-    domain: Domain, config: AMemGymConfig, records: Sequence[Record]
-) -> Iterator[DatasetPersona]:
-    for row in records:
-        if row.source.endswith(TRAITS_SUFFIX):
-            traits = TraitLists.model_validate_json(row.content)
-            for persona in invent_personas(traits, domain.seed):
-                if persona["id"] not in config.leave_out:
-                    yield DatasetPersona(Persona.model_validate(persona), row.dataset)

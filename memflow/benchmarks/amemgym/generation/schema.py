@@ -130,7 +130,7 @@ async def _unify_names(
         },
         lambda refined: refined.fault(names_of_questions),
     )
-    return refined.renamed()
+    return refined.chosen()
 
 
 def _merge_variables(

@@ -1,36 +1,36 @@
 """The command `memflow import chats`."""
 
+import csv
+import io
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from memflow.benchmarks.dialogues.chat_exports.convert import convert_chats
 from memflow.benchmarks.dialogues.inspection import PAGE
-from memflow.benchmarks.dialogues.writing import to_csv, to_jsonl
 from memflow.benchmarks.own_files import Conversion
-from memflow.benchmarks.views import ExportedFile, Note, Option
+from memflow.benchmarks.views import ExportedFile, Note
 from memflow.errors import BadInput
 
 
-def convert(file: Path, out: Path, separate: bool) -> ExportedFile:
+def convert(file: Path, out: Path) -> ExportedFile:
     """Return the text of the file `out` with the messages of an export. Raises BadInput."""
-    if out.suffix not in (".csv", ".jsonl"):
-        raise BadInput(f"{out} ends neither with .csv nor with .jsonl. Choose another name.")
+    if out.suffix != ".csv":
+        raise BadInput(f"{out} does not end with .csv. Choose another name.")
     try:
         content = file.read_bytes()
     except OSError as wrong:
         raise BadInput(f"cannot read {file} ({wrong.strerror}). Check the path.") from wrong
-    found = convert_chats(str(file), content, separate=separate)
+    found = convert_chats(str(file), content)
     if not found.rows:
         raise BadInput(
             f"{file} has {found.conversations} conversations, but no message with text. Check the export."
         )
     omitted = {reason: number for reason, number in found.omitted.most_common() if number}
-    dialogues = len({row["dialogue"] for row in found.rows})
     data = {
         "file": str(out),
         "source": found.source,
         "conversations": found.conversations,
-        "dialogues": dialogues,
         "messages": len(found.rows),
         "omitted": omitted,
         "faults": list(found.faults),
@@ -38,7 +38,7 @@ def convert(file: Path, out: Path, separate: bool) -> ExportedFile:
     numbers = f"{len(found.rows):,} messages of {found.conversations:,} conversations of {found.source}"
     left_out = ", ".join(f"{number:,} {reason}" for reason, number in omitted.items())
     parts = [
-        Note(f"{out}: {numbers}, as {dialogues:,} dialogue{'' if dialogues == 1 else 's'}."),
+        Note(f"{out}: {numbers}, as one dialogue."),
         *([Note(f"Left out: {left_out}.")] if left_out else []),
         *(Note(fault, warning=True) for fault in found.faults),
         Note(
@@ -47,8 +47,16 @@ def convert(file: Path, out: Path, separate: bool) -> ExportedFile:
             f"Then: memflow init --data {shlex.quote(str(out))} --data questions.csv"
         ),
     ]
-    rows = list(found.rows)
-    return ExportedFile(to_csv(rows, "message") if out.suffix == ".csv" else to_jsonl(rows), data, parts)
+    return ExportedFile(to_csv(found.rows), data, parts)
+
+
+def to_csv(rows: Sequence[Mapping[str, str]]) -> str:
+    """Return rows as CSV. A cell with a carriage return is quoted only if the line ending contains one."""
+    written = io.StringIO(newline="")
+    writer = csv.DictWriter(written, rows[0], lineterminator="\r\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return written.getvalue()
 
 
 CONVERSIONS = (
@@ -58,13 +66,5 @@ CONVERSIONS = (
         "without questions. Nothing is sent anywhere. All conversations are one history in the order of time.",
         convert,
         "chats.csv",
-        (
-            Option(
-                "separate",
-                "A dialogue for each conversation, instead of one with a session for each.",
-                kind=bool,
-                default=False,
-            ),
-        ),
     ),
 )

@@ -35,28 +35,24 @@ class Conversation:
     created: datetime | None = None
     omitted: Counter[str] = field(default_factory=Counter)
 
-    def branch(self, last: str | None) -> list[str]:
-        """Return the ids of the nodes from the root to a node. Raises InvalidConversation for a cycle."""
-        found: list[str] = []
-        seen: set[str] = set()
-        while last is not None and last in self.nodes:
-            if last in seen:
-                raise InvalidConversation("the parents of its messages form a cycle")
-            seen.add(last)
-            found.append(last)
-            last = self.nodes[last].parent
-        return found[::-1]
-
     def current_branch(self) -> list[str]:
-        """Return the branch that the export names as current, or that of the latest leaf."""
-        if self.current in self.nodes:
-            return self.branch(self.current)
-        earliest = datetime.min.replace(tzinfo=UTC)
-        parents = {node.parent for node in self.nodes.values()}
-        leaves = [name for name in self.nodes if name not in parents]
-        if self.nodes and not leaves:
-            raise InvalidConversation("the parents of its messages form a cycle")
-        return self.branch(max(leaves, key=lambda name: self.nodes[name].time or earliest, default=None))
+        """Return the ids of the nodes from the root to the current node, or to the latest leaf.
+
+        Raises InvalidConversation for a cycle.
+        """
+        last = self.current
+        if last not in self.nodes:
+            earliest = datetime.min.replace(tzinfo=UTC)
+            parents = {node.parent for node in self.nodes.values()}
+            leaves = [name for name in self.nodes if name not in parents]
+            last = max(leaves, key=lambda name: self.nodes[name].time or earliest, default=None)
+        found: dict[str, None] = {}
+        while last is not None and last in self.nodes:
+            if last in found:
+                raise InvalidConversation("the parents of its messages form a cycle")
+            found[last] = None
+            last = self.nodes[last].parent
+        return [*found][::-1]
 
     def messages(self, names: Sequence[str]) -> list[ChatNode]:
         """Return the messages among nodes: those with a text."""

@@ -1,4 +1,4 @@
-"""Conversion of an export to rows of messages: one history of the user, or a dialogue for each conversation."""
+"""Conversion of an export to rows of messages: one history of the user."""
 
 import io
 import json
@@ -38,11 +38,11 @@ class ConvertedChats:
     faults: Sequence[str] = ()
 
 
-def convert_chats(name: str, content: bytes, *, separate: bool = False) -> ConvertedChats:
+def convert_chats(name: str, content: bytes) -> ConvertedChats:
     """Return the messages of an export, of the branch that each conversation showed last.
 
-    By default, all conversations are one dialogue, whose sessions are the conversations and whose messages are in the
-    order of time. With `separate`, each conversation is a dialogue. Raises BadInput.
+    All conversations are one dialogue, whose sessions are the conversations and whose messages are in the order of
+    time. Raises BadInput.
     """
     listed = _conversations(name, content)
     found: list[Conversation] = []
@@ -66,7 +66,7 @@ def convert_chats(name: str, content: bytes, *, separate: bool = False) -> Conve
         )
     latest = datetime.max.replace(tzinfo=UTC)
     found.sort(key=lambda each: _start(each) or latest)
-    rows = list(_separate(found) if separate else _history(found, omitted))
+    rows = list(_history(found, omitted))
     return ConvertedChats(" and ".join(sorted(sources)), rows, len(found), omitted, faults)
 
 
@@ -129,16 +129,15 @@ def _history(conversations: Sequence[Conversation], omitted: Counter[str]) -> It
             timed.append((before, _session(number, conversation), f"{number}_{place}", node))
     timed.sort(key=lambda each: each[0])
     for at, session, name, node in timed:
-        yield _row(HISTORY, name, session, node, at if node.time is not None else None)
-
-
-def _separate(conversations: Sequence[Conversation]) -> Iterator[dict[str, Any]]:
-    for number, conversation in enumerate(conversations, start=1):
-        before: datetime | None = None
-        for place, node in enumerate(conversation.messages(conversation.current_branch()), start=1):
-            at = node.time if before is None or node.time is None else max(before, node.time)
-            before = at or before
-            yield _row(_session(number, conversation), str(place), None, node, at)
+        yield {
+            "dialogue": HISTORY,
+            "id": name,
+            "session": session,
+            "time": "" if node.time is None else at.isoformat(timespec="seconds").replace("+00:00", "Z"),
+            "role": node.role,
+            # JSON may contain half of a surrogate pair, which no UTF-8 file can.
+            "text": node.text.encode(errors="replace").decode(),
+        }
 
 
 def _session(number: int, conversation: Conversation) -> str:
@@ -146,15 +145,3 @@ def _session(number: int, conversation: Conversation) -> str:
     title = "".join(each if each.isprintable() and each != "/" else " " for each in conversation.title)
     title = " ".join(title.split())[:LONGEST_TITLE].strip()
     return f"{number}. {title}" if title else str(number)
-
-
-def _row(
-    dialogue: str, name: str, session: str | None, node: ChatNode, at: datetime | None
-) -> dict[str, Any]:
-    row: dict[str, Any] = {"dialogue": dialogue, "id": name}
-    if session is not None:
-        row["session"] = session
-    if at is not None:
-        row["time"] = at.isoformat(timespec="seconds").replace("+00:00", "Z")
-    # JSON may contain half of a surrogate pair, which no UTF-8 file can.
-    return {**row, "role": node.role, "text": node.text.encode(errors="replace").decode()}

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -62,21 +61,6 @@ def test_exposure_item_shows_current_and_previous_value_of_variable(tables) -> N
             assert [label.value for label in item.labels] == [1, 0.5, 0]
 
 
-def test_exposure_blind_item_hides_expected_value_among_options(tables) -> None:
-    found, key = sheet(tables, "exposure_blind")
-    exposes = {turn.message_id: json.loads(turn.exposes) for turn in tables.turns}
-    places: Counter[str] = Counter()
-    for unit in found.units:
-        for item in unit.items:
-            name = item.id.partition("#")[2]
-            assert facts(item) == {"What is asked for": name}
-            right = next(label for label in item.labels if label.name == key[item.id])
-            assert right.says == exposes[unit.id][name]
-            assert [label.name for label in item.labels][-1] == "untold"
-            places[key[item.id]] += 1
-    assert set(places) == {"option_1", "option_2", "option_3"}  # the order says nothing
-
-
 def test_integrity_unit_lists_every_current_state_of_the_user(tables) -> None:
     found, key = sheet(tables, "integrity", assistant="full")
     histories_by_user = histories(tables.states)
@@ -123,7 +107,6 @@ def test_annotation_sheet_excludes_quarantined_messages(tables) -> None:
 def test_default_annotation_sample_sizes_match_paper(tables) -> None:
     assert {name: kind.config.draw for name, kind in KINDS.items()} == {
         "exposure": 200,
-        "exposure_blind": 200,
         "integrity": 40,
         "reliability": 200,
     }

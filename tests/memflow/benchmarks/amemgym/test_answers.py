@@ -58,3 +58,11 @@ def test_updates_of_rejects_unknown_variables_values_and_excess_changes():
     for wrong in ([], [("c", "x")], [("e", "x")], [("a b", "x"), ("c", "z"), ("d", "x")]):
         with pytest.raises(ValidationError):
             said(*wrong)
+
+
+def test_values_of_accepts_names_of_attributes_and_rejects_other_names_and_values():
+    output = answers.values_of({"copy": ["y", "x", "y"], "model_dump": ["u"]}, optional=True)
+    assert output.model_validate({"copy": "x", "model_dump": None}).chosen() == {"copy": "x"}
+    for wrong in ({"copy": "x"}, {"copy": "z", "model_dump": "u"}, {"copy": "x", "model_dump": "u", "c": 1}):
+        with pytest.raises(ValidationError):
+            output.model_validate(wrong)

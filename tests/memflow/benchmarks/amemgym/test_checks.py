@@ -114,19 +114,9 @@ def sessions_are_interchanged(user: User) -> None:
     first["session_time"], second["session_time"] = second["session_time"], first["session_time"]
 
 
-def sessions_expose_all_again(user: User) -> None:
-    for period in user["periods"]:
-        for session in period["sessions"]:
-            session["exposed_states"] = {name: period["state"][name] for name in period["updates"]}
-
-
 def no_gold(user: User) -> None:
     gold = next(choice for choice in choices(user) if choice["type"] == "experience")
     gold.update(state=unreached(user)["state"], type="random")
-
-
-def option_outside_the_schema(user: User) -> None:
-    choices(user).append({**unreached(user), "state": ["none_of_these"] * len(choices(user)[0]["state"])})
 
 
 def two_options_for_one_unreached_state(user: User) -> None:
@@ -139,49 +129,9 @@ def gold_equals_another_option(user: User) -> None:
         choice["answer"] = choices(user)[0]["answer"]
 
 
-def question_needs_one_variable(user: User) -> None:
-    question = user["qas"][0]
-    question["required_info"].pop()
-    kept = {}
-    for choice in question["answer_choices"]:
-        choice["state"].pop()
-        kept.setdefault(choice["state"][0], choice)
-    question["answer_choices"] = list(kept.values())
-    restate_types(user)
-
-
-def restate_types(user: User) -> None:
-    for question in user["qas"]:
-        past = reached(user, question)
-        for choice in question["answer_choices"]:
-            choice["type"] = "experience" if choice["state"] in past else "random"
-
-
-def many_updates_in_one_period(user: User) -> None:
-    period = user["periods"][-1]
-    for name in user["state_schema"]:
-        if name not in period["updates"]:
-            old = period["state"][name]
-            new = another(user, name, old)
-            period["updates"][name] = {"old": old, "new": new}
-            period["state"][name] = new
-    for question in user["qas"]:
-        options = question["answer_choices"]
-        for state in reached(user, question):
-            if state not in [choice["state"] for choice in options]:
-                options.append({"state": state, "answer": f"For {state}."})
-    restate_types(user)
-
-
-def last_period_is_left_out(user: User) -> None:
-    user["periods"].pop()
-    restate_types(user)
-
-
 SESSION_TIME = ("periods", 1, "sessions", 0, "session_time")
 CAUGHT: list[tuple[Damage, str]] = [
     (value_outside_its_schema, "new_value_in_choices_of_variable"),
-    (value_outside_its_schema, "option_values_in_state_schema"),
     (update_without_a_difference, "new_value_differs_from_old_value"),
     (update_without_a_difference, "every_state_change_exposed_in_its_period"),
     (update_from_another_value, "old_value_equals_previous_value"),
@@ -189,7 +139,7 @@ CAUGHT: list[tuple[Damage, str]] = [
     (put("2020-10-02", "start_time"), "period_0_ends_on_start_date"),
     (state_is_not_exposed, "every_state_change_exposed_in_its_period"),
     (session_exposes_unchanged_value, "exposed_values_changed_in_period"),
-    (session_exposes_another_value, "exposed_values_match_state_at_period_end"),
+    (session_exposes_another_value, "exposed_values_changed_in_period"),
     (sessions_are_interchanged, "sessions_in_time_order_within_period"),
     (
         put("2021-01-02 19:00:00", "periods", 1, "sessions", -1, "session_time"),
@@ -202,7 +152,6 @@ CAUGHT: list[tuple[Damage, str]] = [
     ),
     (no_gold, "gold_is_only_option_matching_user_state"),
     (no_gold, "gold_in_options"),
-    (option_outside_the_schema, "option_values_in_state_schema"),
     (two_options_for_one_unreached_state, "options_have_distinct_states"),
     (gold_equals_another_option, "gold_in_options"),
 ]
@@ -210,21 +159,11 @@ CAUGHT: list[tuple[Damage, str]] = [
 
 WARNED: list[tuple[Damage, str]] = [
     (put({}, "periods", 1, "sessions", 0, "exposed_states"), "session_exposes_1_to_3_state_values"),
-    (sessions_expose_all_again, "at_most_1_percent_of_sessions_repeat_exposed_variable"),
-    (lambda user: user["qas"].pop(), "question_count_as_configured"),
     (lambda user: user["qas"].pop(), "every_variable_used_by_a_question"),
-    (question_needs_one_variable, "variables_per_question_as_configured"),
-    (
-        lambda user: user["state_schema"][changed(user, 0)].append("one_more"),
-        "choice_count_per_variable_as_configured",
-    ),
     (
         lambda user: exposing(user, changed(user, 1)).update(event=None),
         "changes_after_period_0_have_event",
     ),
-    (many_updates_in_one_period, "change_count_per_period_within_1_of_configured"),
-    (last_period_is_left_out, "period_count_as_configured"),
-    (put("2030-01-02", "periods", -1, "period_end"), "period_end_dates_as_configured"),
 ]
 """Corruptions that warn."""
 
@@ -276,32 +215,10 @@ def test_corrupted_table_rows_fail_expected_check(demo, damage, name):
     assert outcome.offending
 
 
-SET = {
-    "choice_count_per_variable_as_configured": {"choices_per_variable": 4},
-    "change_count_per_period_within_1_of_configured": {"changes_per_period": 6},
-    "changes_per_variable_at_most_configured": {"max_changes_per_variable": 1},
-    "period_count_as_configured": {"periods": 5},
-    "period_end_dates_as_configured": {"months_per_period": 2},
-    "question_count_as_configured": {"questions": 5},
-    "variables_per_question_as_configured": {"variables_per_question": 3},
-}
-"""Sentences that depend on the domain's parameters, and a parameter that makes them untrue of the demo."""
-
-
-@pytest.mark.parametrize("name", SET)
-def test_parameter_check_warns_if_domain_parameter_differs_from_rows(demo, name):
-    assert run_checks(demo, [BY_NAME[name]])[0].passed
-    other = replace(demo, domain=replace(demo.domain, parameters={**demo.domain.parameters, **SET[name]}))
-    [outcome] = run_checks(other, [BY_NAME[name]])
-    assert (outcome.passed, outcome.severity) == (False, "warn")
-    elsewhere = replace(other, domain=replace(other.domain, benchmark="memorybench"))
-    assert run_checks(elsewhere, [BY_NAME[name]]) == []
-
-
 def test_every_amemgym_check_has_a_corruption_test():
     elsewhere = ("gold_equals_answer_from_", "generated_messages_state_only_")  # in test_examiner.py
     here = {name for name in BY_NAME if not name.startswith(elsewhere)}
-    assert {name for _, name in (*CAUGHT, *WARNED, *ROWS)} | set(SET) >= here
+    assert {name for _, name in (*CAUGHT, *WARNED, *ROWS)} >= here
 
 
 def test_tables_without_states_pass_every_check(demo):

@@ -15,6 +15,7 @@ from memflow.benchmarks.api import AssistantResults
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.records import Claim, Policy
+from memflow.scoring.estimate import MetricContext
 
 
 def claim(number: int, period: int = 0, text: str = "mood: high", **over: object) -> Claim:
@@ -98,7 +99,8 @@ def test_scripted_judge_supports_claim_only_by_latest_statement_in_memory(held: 
 def scores(demo, claims: Sequence[Claim] = (), policies: Sequence[Policy] = (), script: bool = False):
     results = AssistantResults("d", "a", "a", "m", [], [], [], [], "", False, claims, script, policies)
     overall = score(value=0.5)
-    found = [*factual_recall(demo.domain, results), *cycle_scores(demo.domain, results, overall)]
+    context = MetricContext.from_results(demo.domain, results)
+    found = [*factual_recall(context, results), *cycle_scores(context, results, overall)]
     return {(each.metric, each.slice): each for each in found}
 
 

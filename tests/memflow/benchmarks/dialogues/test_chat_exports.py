@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from memflow.benchmarks.dialogues.chat_exports.command import to_csv
 from memflow.benchmarks.dialogues.chat_exports.convert import ConvertedChats, convert_chats
 from memflow.benchmarks.dialogues.dialogues import join_rows
 from memflow.benchmarks.dialogues.files import read_rows
-from memflow.benchmarks.dialogues.writing import to_csv, to_jsonl
 from memflow.errors import BadInput
 
 START = 1_709_280_000.0  # 2024-03-01T08:00:00Z
@@ -82,8 +82,8 @@ def claude(**changes: Any) -> dict[str, Any]:
     }
 
 
-def convert(*conversations: Any, **options: Any) -> ConvertedChats:
-    return convert_chats("conversations.json", json.dumps(conversations).encode(), **options)
+def convert(*conversations: Any) -> ConvertedChats:
+    return convert_chats("conversations.json", json.dumps(conversations).encode())
 
 
 def texts(found: ConvertedChats) -> list[str]:
@@ -130,8 +130,7 @@ def test_newer_claude_exports_have_branches() -> None:
     assert texts(convert(current)) == ["Hi.", "Old."]
 
 
-@pytest.mark.parametrize("separate", [False, True])
-def test_what_is_converted_is_valid_in_both_formats(separate: bool) -> None:
+def test_what_is_converted_is_a_valid_file() -> None:
     malicious = claude(
         name="a/b\x00\n" + "x" * 300,
         chat_messages=[
@@ -140,12 +139,10 @@ def test_what_is_converted_is_valid_in_both_formats(separate: bool) -> None:
             {"uuid": "3", "sender": "human", "text": "c", "created_at": "yesterday"},
         ],
     )
-    rows = list(convert(chatgpt(), claude(), malicious, separate=separate).rows)
-    for name, text in (("a.jsonl", to_jsonl(rows)), ("a.csv", to_csv(rows, "message"))):
-        dialogues, problems = join_rows("", read_rows(name, text.encode()))
-        assert [str(each) for each in problems] == []
-        assert len(dialogues) == (3 if separate else 1)
-        assert sum(len(each.messages) for each in dialogues) == len(rows) == 8
+    rows = convert(chatgpt(), claude(), malicious).rows
+    dialogues, problems = join_rows("", read_rows("a.csv", to_csv(rows).encode()))
+    assert [str(each) for each in problems] == []
+    assert len(dialogues) == 1 and len(dialogues[0].messages) == len(rows) == 8
 
 
 def test_archive_of_an_export_is_read() -> None:
@@ -176,7 +173,7 @@ def test_cycle_in_another_branch_is_no_fault() -> None:
     cycle = chatgpt()
     cycle["mapping"]["old"]["parent"] = "old3"
     cycle["mapping"]["old3"] = node("old3", "old", "assistant", "Osli?")
-    assert texts(convert(cycle, separate=True)) == ["Where is Oslo?", "In Norway.", "Thanks."]
+    assert texts(convert(cycle)) == ["Where is Oslo?", "In Norway.", "Thanks."]
 
 
 @pytest.mark.parametrize("content", [b"{", b"7", b"[]", b"[7]", b"\xff", b'{"a": 1}', b"[" * 100_000])

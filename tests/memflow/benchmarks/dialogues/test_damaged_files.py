@@ -1,12 +1,9 @@
 """Damaged files: each problem names the file, the line or row, and the field."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from memflow.benchmarks.dialogues.inspection import inspect_files
@@ -34,12 +31,6 @@ def message(**changes: Any) -> bytes:
     """Return a line whose third message has the changes."""
     row = {"text": "I like it.", **changes}
     return dialogue(messages=[*MESSAGES, {name: value for name, value in row.items() if value is not ...}])
-
-
-def parquet(**columns: list[Any]) -> bytes:
-    written = io.BytesIO()
-    pq.write_table(pa.table(columns), written)
-    return written.getvalue()
 
 
 OPTIONS = ["Rome", "Oslo", "Bonn"]
@@ -82,7 +73,7 @@ MESSAGE_ROWS: list[tuple[Changes, str, str]] = [
 FILES: list[tuple[str, bytes, str, str]] = [
     # file name, content, place, part of the message
     ("a.jsonl", b" \n", "line 1", "the file is empty"),
-    ("a.txt", b"hello", "the file", "use one of: .jsonl, .csv, .parquet"),
+    ("a.txt", b"hello", "the file", "convert it to one of: .jsonl, .csv"),
     ("a.jsonl", dialogue() + b"\n" + dialogue()[:40], "line 2", "truncated or invalid JSON"),
     ("a.jsonl", b'{"id": "a", "id": "b", "messages": []}', "line 1", "'id' occurs twice"),
     ("a.jsonl", dialogue() + b'\n{"id": "\xff"}', "line 2", "is not UTF-8"),
@@ -112,8 +103,6 @@ FILES: list[tuple[str, bytes, str, str]] = [
     ("a.csv", b'dialogue,text,time\n1,"a\nb",2024-01-01\n1,b,1.3.24\n', "line 4, time", "not a date"),
     ("a.csv", b"dialogue,question,gold\nx,who?,me\n", "line 2, dialogue", "no dialogue 'x'"),
     ("a.csv", b"dialogue,question,abstain\nx,who?,perhaps\n", "line 2, abstain", "neither true nor false"),
-    ("a.parquet", parquet(dialogue=["x"], text=["hi"])[:50], "the file", "not Parquet"),
-    ("a.parquet", parquet(dialogue=["x", "x"], text=["hi", None]), "row 2, text", "the field is missing"),
 ]
 DAMAGED = [
     *(("a.jsonl", question(**row), f"line 1, question 2, {field}", text) for row, field, text in QUESTIONS),

@@ -4,14 +4,11 @@ from typing import NamedTuple
 
 import pytest
 
-from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.retraction.datasets import WORDS
+from memflow.benchmarks.registry import find_dataset
 from memflow.benchmarks.retraction.load import read_records
 from memflow.benchmarks.retraction.probes import make_probes
 from memflow.benchmarks.retraction.turns import make_turns
-from memflow.chat.scripted import ScriptedChat
-from memflow.concurrency import run_coroutine
 from memflow.records import Probe, Record, Turn
 from memflow.resources.data.library import Library
 
@@ -26,10 +23,10 @@ class Generated(NamedTuple):
 
 
 def generate(**parameters) -> Generated:
-    domain = Domain("retraction_test", "retraction", (WORDS.name,), "Test", parameters)
-    records = read_records(WORDS, Library(None).paths(WORDS.name))
-    chat = ScriptedChat(registry.benchmark("retraction").handlers())
-    turns = run_coroutine(make_turns(domain, records, chat))
+    words = find_dataset("retraction_words")
+    domain = Domain("retraction_test", "retraction", (words.name,), "Test", parameters)
+    records = read_records(words, Library(None).paths(words.name))
+    turns = make_turns(domain, records)
     return Generated(domain, records, turns, make_probes(domain, records, turns))
 
 

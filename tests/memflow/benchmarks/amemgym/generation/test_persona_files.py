@@ -1,4 +1,4 @@
-"""Reading of persona files: JSON Lines, Parquet with published columns, trait lists, and damaged files."""
+"""Reading of persona files: JSON Lines, Parquet with published columns, and damaged files."""
 
 import json
 
@@ -56,8 +56,6 @@ def test_jsonl_and_parquet_files_of_same_personas_give_same_records(tmp_path):
         ("p.jsonl", b"\n\n", "the persona file contains no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),
         ("p.parquet", b"PAR1 and no more", "truncated or not a Parquet file"),
-        ("p.yaml", b"given: [", "not valid YAML"),
-        ("p.yaml", b"name: $given\n", "called: Field required"),
     ],
 )
 def test_reader_reports_fault_in_persona_file_with_its_name(tmp_path, name, content, wrong):

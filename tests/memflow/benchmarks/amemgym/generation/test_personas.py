@@ -1,8 +1,7 @@
-"""Selection of personas, published persona columns, and personas composed from trait lists."""
+"""Selection of personas, and published persona columns."""
 
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from amemgym_agents import SpyChat
@@ -10,11 +9,9 @@ from factories import row
 from hypothesis import given
 from hypothesis import strategies as st
 
-import memflow
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.generation.personas import parse_persona, select_personas
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -56,11 +53,6 @@ def named(*ids: str) -> list[Record]:
     return [record(each, {"id": each, "name": each.upper(), "about": "Somebody."}) for each in ids]
 
 
-def invented(language: str) -> list[Record]:
-    sample = find_dataset(f"personas_{language}")
-    return AMemGym().records(sample, {name: Path(memflow.__file__).parent / name for name in sample.files})
-
-
 def taken(domain: Domain, records: list[Record]) -> list[str]:
     return [person.persona.id for person in select_personas(domain, records)]
 
@@ -78,7 +70,6 @@ def test_draw_parameter_selects_personas_by_seed_or_in_file_order():
     drawn = {tuple(taken(replace(domain(), seed=seed), named(*IDS))) for seed in range(5)}
     assert len(drawn) == 5
     assert taken(domain(draw="file"), named(*IDS)) == ["u0", "u1", "u2"]
-    assert taken(domain(draw="file", leave_out=("u1",)), named(*IDS)) == ["u0", "u2", "u3"]
 
 
 def test_persona_selection_rejects_same_id_in_two_datasets():
@@ -136,6 +127,8 @@ async def test_invalid_portrait_reply_quarantines_profile_with_reason():
     assert (profile.name, states.variables, states.changes) == ("0b1f", [], [])
 
 
-def test_persona_selection_rejects_more_users_than_trait_lists_have_names():
-    with pytest.raises(BadInput, match="needs 99999 users, but its data sets have only 1152 personas"):
-        select_personas(domain(users=99999), invented("en"))
+def test_personas_of_further_data_sets_fill_up_those_of_the_first():
+    others = [replace(row, dataset="other") for row in named("v1", "v2", "v3")]
+    assert set(taken(domain(users=4), [*named("u1", "u2"), *others])) >= {"u1", "u2"}
+    with pytest.raises(BadInput, match="needs 6 users, but its data sets have only 5 personas"):
+        select_personas(domain(users=6), [*named("u1", "u2"), *others])

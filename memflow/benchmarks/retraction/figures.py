@@ -1,11 +1,11 @@
-"""The views `memflow show retraction`, with the constant policies, and `memflow show life`."""
+"""The answer of `memflow show retraction`: the figures, those of constant policies, and what came of the requests."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from memflow.benchmarks.api import AssistantResults
-from memflow.benchmarks.retraction.life import Cause, Evaluation
+from memflow.benchmarks.retraction.leak_causes import Cause, Evaluation
 from memflow.benchmarks.retraction.metrics import CASCADE, FIGURES, KNOWN, LEAK, NAME, STORE_LEAK
 from memflow.benchmarks.retraction.policies import POLICIES, policy_replies
 from memflow.benchmarks.retraction.scoring import make_scores
@@ -142,41 +142,3 @@ def _requests(reader: Reader, domain: str, assistant: str) -> list[Any]:
         *(causes[cause] for cause in CAUSES),
         next((reason for reason, _ in reasons.most_common(1)), ""),
     ]
-
-
-def show_life(
-    reader: Reader, probe: str, domain: Sequence[str] | None = None, assistant: Sequence[str] | None = None
-) -> Answer:
-    """Return the life of the fact that a probe asks for, in each assistant's memory. Raises BadInput."""
-    partitions = [
-        partition.partition("/")[::2]
-        for partition in reader.partitions("answer.replies")
-        if (not domain or partition.partition("/")[0] in domain)
-        and (not assistant or partition.partition("/")[2] in assistant)
-    ]
-    known = {
-        known.name for known in reader.domains({name for name, _ in partitions}) if known.benchmark == NAME
-    }
-    parts: list[Part] = []
-    records: list[dict[str, Any]] = []
-    columns = ("event", "when", "where", "text")
-    for name, member in partitions:
-        if name not in known or not reader.facts("memory.transcripts", f"{name}/{member}"):
-            continue
-        evaluation = Evaluation.read(reader, name, member)
-        asked = next((row for row in evaluation.probes if row.probe_id == probe), None)
-        if asked is None or not asked.variables or asked.kind == STORED:
-            continue
-        events = evaluation.events(asked)
-        parts += [Heading(f"{member}: {asked.variables[0]} of {asked.episode_id}"), Table(columns, events)]
-        records += [
-            {"domain": name, "assistant": member, **dict(zip(columns, event, strict=True))}
-            for event in events
-        ]
-    if not parts:
-        raise BadInput(
-            f"no evaluated domain of {NAME} has a question {probe!r} about a fact. List them with "
-            "`memflow show verdicts`."
-        )
-    scores = [score for score in reader.scores() if (score.domain, score.assistant) in partitions]
-    return Answer({"life": records}, parts, records, scores[:1])
