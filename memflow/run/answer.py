@@ -89,18 +89,16 @@ async def answer_all(
     *,
     on_answer: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-    running: asyncio.Semaphore | None = None,
 ) -> list[Reply]:
     """Return the replies in the order of `probes`. Probes are answered concurrently; the chat limits the concurrency.
 
     `on_answer` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
     last read, as is the history of an episode. A probe whose memory fails yields a reply with a reason. With a `clock`,
-    reads are timed. Calls with the same `running` share its limit of probes in RAM. Raises FatalChatError and
-    ServerDown.
+    reads are timed. Raises FatalChatError and ServerDown.
     """
     remaining_histories = dict(histories)
     del histories  # a caller that keeps no reference lets each history end with its last probe
-    running = running or asyncio.Semaphore(RUNNING)
+    running = asyncio.Semaphore(RUNNING)
     reading = asyncio.Semaphore(READING)
     memories: dict[_Moment, Memory] = {}
     uses = Counter[_Moment | str](moment for probe in probes for moment in (_moment(probe), probe.episode_id))

@@ -16,7 +16,6 @@ from memflow.memories.systems import System
 from memflow.pipeline import partition_key, steps_of
 from memflow.run.context import StepContext
 from memflow.run.dry_run import _CountingModels, run_simulated
-from memflow.run.early_answers import EarlyAnswers
 from memflow.run.play import Episode, Event, play_all
 from memflow.run.restored_memory import RestoredMemoryCheck, sample_checkpoints
 
@@ -203,13 +202,6 @@ async def test_failed_reads_are_not_compared_and_fatal_errors_are_raised() -> No
 # -- the memories that ship with memflow -------------------------------------------------------------------------------
 
 
-class KnownProbes(EarlyAnswers):
-    """Probes that are known during play and asked afterwards."""
-
-    def on_checkpoint(self, *_: Any) -> Any:
-        return None
-
-
 def run_memory(made: Generated, memory: MemoryConfig, known: bool = True) -> list[str]:
     """Run the steps `memories` and `replies` of a generated domain. Return the digests of their requests."""
     dry_run = made.dry_run
@@ -226,7 +218,7 @@ def run_memory(made: Generated, memory: MemoryConfig, known: bool = True) -> lis
             domain=made.domain,
             assistant=memory.name,
             memory=memory,
-            early=KnownProbes(probes) if step.name == "memories" else None,
+            later_probes=probes,
         )
         for table, rows in run_simulated(step.function(context))[0].items():
             dry_run.add(table, partition_key(made.domain.name, memory.name), rows)
