@@ -13,7 +13,6 @@ from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import EMBEDDED, PARTS, recalled, split_messages
 from memflow.memories.search import Bm25, Dense, fuse, fusion_depth
-from memflow.memories.systems import System
 
 ENTRY = "message"
 
@@ -63,6 +62,3 @@ class Hybrid(Memory):
         if not self.half_life:
             return 1.0
         return float(0.5 ** ((self.store.sequence - item.since) / self.half_life))
-
-
-HYBRID = System("hybrid", Hybrid, "a baseline of ours", ("k",))

@@ -12,7 +12,6 @@ from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import EMBEDDED, PARTS, Grain, recalled, split_messages
 from memflow.memories.search import Bm25, Dense
-from memflow.memories.systems import System
 
 
 @dataclass
@@ -66,37 +65,3 @@ class Embedded(Memory):
             return Recall()
         [vector] = await self.embed([query], "query")
         return recalled(self.index.search(vector, self.k), self.prompt_budget(query))
-
-
-BM25_MESSAGE = System(
-    "bm25_message",
-    Lexical,
-    "MemoryBench, BM25-M",
-    ("k",),
-    {"grain": "message"},
-    summary="Messages found by BM25.",
-)
-BM25_SESSION = System(
-    "bm25_session",
-    Lexical,
-    "MemoryBench, BM25-S",
-    ("k",),
-    {"grain": "session"},
-    summary="Sessions found by BM25.",
-)
-EMBED_MESSAGE = System(
-    "embed_message",
-    Embedded,
-    "MemoryBench, Embed-M",
-    ("k",),
-    {"grain": "message"},
-    summary="Messages found by their embeddings.",
-)
-EMBED_SESSION = System(
-    "embed_session",
-    Embedded,
-    "MemoryBench, Embed-S",
-    ("k",),
-    {"grain": "session"},
-    summary="Sessions found by their embeddings.",
-)

@@ -25,7 +25,6 @@ from memflow.memories.memory import (
 )
 from memflow.memories.notes import first_within, join_texts, recalled, split_messages
 from memflow.memories.search import Dense
-from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
@@ -244,6 +243,3 @@ def _answered_days(
 
 def _day_meta(day: Sequence[Item]) -> dict[str, Any]:
     return {"day": day[0].meta["day"], "date": day[0].meta["date"]}
-
-
-MEMORY_BANK = System("memory_bank", MemoryBank, "MemBench, MemoryBank", ("k",))

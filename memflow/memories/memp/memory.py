@@ -17,7 +17,6 @@ from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, 
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
-from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     retire_messages,
@@ -268,22 +267,3 @@ def _procedure_text(meta: Mapping[str, Any]) -> str:
     """Return a procedure as text for notes: the dated use case, then the workflow."""
     lines = [f"- {with_date(meta['query'], meta['date'])}", meta["workflow"], meta.get("trajectory", "")]
     return "\n".join(line for line in lines if line)
-
-
-MEMP = System("memp", Memp, "CoMem, Memp", ("size", "k"))
-MEMP_VALIDATION = System(
-    "memp_validation",
-    Memp,
-    "Memp, validation",
-    ("size", "k"),
-    {"update": "validation"},
-    summary="Memp that adds no procedure from failed exchanges.",
-)
-MEMP_REFLECTION = System(
-    "memp_reflection",
-    Memp,
-    "Memp, reflection",
-    ("size", "k"),
-    {"update": "reflection"},
-    summary="Memp that rewrites its procedures after failed exchanges.",
-)
