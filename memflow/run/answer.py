@@ -44,8 +44,6 @@ class EpisodeHistory:
     items: Sequence[Item]
     checkpoints: Mapping[int, int]
     messages: Mapping[str, int] = field(default_factory=dict)
-    indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Shared by the search indexes of the restored memories (EntryStore.indexes)."""
     starts: Mapping[int, int] = field(default_factory=dict)
     """The sequence number before the first message of each checkpoint with messages."""
 
@@ -68,7 +66,7 @@ class EpisodeHistory:
 def _restored_store(history: EpisodeHistory | None, probe: Probe) -> EntryStore:
     if history is None:
         return EntryStore()
-    return EntryStore.restored(history.items, history.sequence(probe), history.indexes)
+    return EntryStore.restored(history.items, history.sequence(probe))
 
 
 def not_played(probe: Probe) -> BadInput:

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -107,8 +106,6 @@ class RestoredMemoryCheck:
     _reads: dict[str, list[_SampledRead]] = field(default_factory=dict)
     _compared_early: set[str] = field(default_factory=set)
     _isolated: bool = False
-    _indexes: dict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
-    """What the search indexes of an episode's restored memories share (EntryStore.indexes)."""
 
     @property
     def first_episode(self) -> str | None:
@@ -145,7 +142,6 @@ class RestoredMemoryCheck:
         """
         for sampled in self._reads.pop(episode_id, []):
             await self._compare(memory, sampled)
-        self._indexes.pop(episode_id, None)
 
     async def _record_read(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
         content = await _read(memory, query)
@@ -154,7 +150,7 @@ class RestoredMemoryCheck:
             self._reads.setdefault(episode_id, []).append(read)
 
     async def _compare(self, memory: Memory, sampled: _SampledRead) -> None:
-        restored = self.remember(self._restored_store(memory, sampled))
+        restored = self.remember(EntryStore.restored(list(memory.store), sampled.sequence))
         content = await _read(restored, sampled.query)
         if content is None:
             return
@@ -166,10 +162,6 @@ class RestoredMemoryCheck:
                 f"{sampled.content.minus(content)}, and what only the memory restored from its entries recalled is "
                 f"{content.minus(sampled.content)}"
             )
-
-    def _restored_store(self, memory: Memory, sampled: _SampledRead) -> EntryStore:
-        indexes = self._indexes[sampled.episode_id]
-        return EntryStore.restored(list(memory.store), sampled.sequence, indexes)
 
     async def _check_isolation(self, memory: Memory, reads: Sequence[_SampledRead]) -> None:
         """Raise if an empty memory recalls what this one stored, or one copy of it what is written to another."""
@@ -188,12 +180,10 @@ class RestoredMemoryCheck:
 
     async def _check_copies(self, memory: Memory, sampled: _SampledRead) -> None:
         """Write to one copy of a memory, and raise the error if another copy recalls something else then."""
-        indexes = self._indexes[sampled.episode_id]
-        first, second, third = (self.remember(memory.store.fork(indexes)) for _ in range(3))
+        first, second, third = (self.remember(memory.store.fork()) for _ in range(3))
         before = await _read(first, CANARY)
         if before is not None:
             await self._require_repeatable(first, before, replace(sampled, query=CANARY))
-        del first  # so that the third takes over its search index
         second.store.advance(1)
         with suppress(Exception):  # the memory may reject a message that is in no benchmark
             await second.write([Message("memflow-isolation-test", "user", CANARY)])
