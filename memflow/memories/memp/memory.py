@@ -13,7 +13,15 @@ from memflow.chat.asking import Answer
 from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts
 from memflow.memories.design import Design
 from memflow.memories.entries import Item
-from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, parameter
+from memflow.memories.memory import (
+    Calls,
+    Memory,
+    Message,
+    ModelWrittenMemory,
+    PromptRequest,
+    Recall,
+    parameter,
+)
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
@@ -173,10 +181,10 @@ class Memp(ModelWrittenMemory):
 
     async def _judge(self, trajectory: Trajectory, requested: bool) -> Answer[Outcome] | None:
         fields = {"exchange": trajectory.text, "after": trajectory.after or "(nothing)"}
-        return await self.request("outcome", fields) if requested else None
+        return await self.request(PromptRequest("outcome", fields)) if requested else None
 
     async def _build(self, trajectory: Trajectory) -> Answer[Procedure]:
-        return await self.request("build", {"trajectory": trajectory.text})
+        return await self.request(PromptRequest("build", {"trajectory": trajectory.text}))
 
     def _retire_bookkeeping(self, kind: str) -> list[Item]:
         """Retire the bookkeeping entries of a kind. Return the current versions of the procedures that they list."""
