@@ -4,7 +4,7 @@ import re
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
+from memflow.memories.memp.answers import Outcome, Procedure
 from memflow.memories.script_helpers import statements
 
 _COMPLAINT = re.compile(r"\b(?:wrong|incorrect|not what|not right|no good)\b|不对|错了|不满意", re.IGNORECASE)
@@ -29,12 +29,4 @@ def _outcome(request: ChatRequest) -> Outcome:
     return Outcome(outcome="unclear")
 
 
-def _reflect(request: ChatRequest) -> Reflection:
-    complaint = request.fields["after"]
-    return Reflection(
-        analysis="The user complained.",
-        rewrites=[Rewrite(number=1, workflow=f"Mind this: {complaint}"[:600])],
-    )
-
-
-HANDLERS: dict[str, Handler] = {"memp/build": _build, "memp/outcome": _outcome, "memp/reflect": _reflect}
+HANDLERS: dict[str, Handler] = {"memp/build": _build, "memp/outcome": _outcome}

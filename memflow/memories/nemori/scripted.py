@@ -9,7 +9,6 @@ from memflow.memories.nemori.answers import (
     Boundary,
     MergeChoice,
     Narration,
-    Prediction,
     Statement,
     Statements,
 )
@@ -63,18 +62,6 @@ def _merge(request: ChatRequest) -> MergeChoice:
     return MergeChoice(episode=0)
 
 
-def _combine(request: ChatRequest) -> Narration:
-    """Return the title of the old episode, and the sentences of both narratives, each once."""
-    (title, _, old), (_, _, new) = (request.fields[name].partition("\n") for name in ("old", "new"))
-    sentences = dict.fromkeys(statements(old) + statements(new))
-    return Narration(title=_DATE.sub("", title), narrative=" ".join(sentences) or title)
-
-
-def _predict(request: ChatRequest) -> Prediction:
-    """Return the beginning of what is known about the topic."""
-    return Prediction(prediction=request.fields["known"][:MAX_PREDICTION])
-
-
 def _calibrate(request: ChatRequest) -> Statements:
     """Return the statements of the messages that the prediction lacks, each with the first message that has it."""
     first_messages: dict[str, int] = {}
@@ -107,7 +94,5 @@ HANDLERS: dict[str, Handler] = {
     "nemori/boundaries": _boundaries,
     "nemori/narrate": _narrate,
     "nemori/merge": _merge,
-    "nemori/combine": _combine,
-    "nemori/predict": _predict,
     "nemori/calibrate": _calibrate,
 }
