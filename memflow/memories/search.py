@@ -174,6 +174,7 @@ class Bm25(SearchIndex[str]):
         self._total = 0
 
     def _add(self, item: Item) -> None:
+        """Add an entry to the postings of its words."""
         length, counts = _word_counts(item.text)
         self._lengths.append(length)
         self._total += length

@@ -266,6 +266,7 @@ async def _ask(
 
 
 def _completion_columns(completion: Completion | None) -> dict[str, Any]:
+    """Return the columns of a reply that describe the model's completion; none without one."""
     if completion is None:
         return {}
     return {

@@ -157,6 +157,8 @@ class _Evolution:
         return await play(episode, memory, self.replier, self.on_event, self.clock, observer=observer)
 
     def _evolve_at(self, episode: str, checkpoint: int) -> CheckpointHandler:
+        """Return the handler that evolves the policy from the replies at a checkpoint."""
+
         async def on_checkpoint(played_memory: Memory) -> None:
             memory = _as_evolving(played_memory)
             step = await self._evolve(memory.policy, await self._answer(memory, episode, checkpoint))

@@ -168,6 +168,7 @@ def memory_texts(
 
 
 def _item(row: Entry, order: int) -> Item:
+    """Return a stored row as an entry of a memory, the `order`-th of its episode."""
     vector = None if row.vector is None else np.asarray(row.vector, dtype=np.float32)
     return Item(
         row.entry_id,

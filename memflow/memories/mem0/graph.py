@@ -133,6 +133,7 @@ class Mem0Graph(Mem0):
 
 
 def _triplets(passage: Passage, entities: Entities, answer: Relations | None) -> list[Triplet]:
+    """Return the relations of an answer with the names of their entities, their source messages and dates."""
     names = [entity.name for entity in entities.entities]
     return [
         Triplet(

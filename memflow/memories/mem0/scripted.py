@@ -102,6 +102,7 @@ def _entities(request: ChatRequest) -> Entities:
 
 def _relations(request: ChatRequest) -> Relations:
     # A list of entities reads `1. Caroline (person)`.
+    """Return a relation for each complete statement whose two entities are in the list."""
     numbers = {text.rpartition(" (")[0]: number for number, text in _lines(request.fields["entities"])}
     return Relations(
         relations=[

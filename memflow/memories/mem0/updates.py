@@ -64,6 +64,7 @@ class FactUpdate:
         return None
 
     def _reference_error(self, decision: Decision) -> str | None:
+        """Return the error in the numbers or the text of a decision, or None."""
         if decision.fact > len(self.facts):
             return f"there is no fact {decision.fact}; the last is {len(self.facts)}"
         if decision.operation in CHANGES and not 0 < decision.memory <= len(self.memories):
@@ -109,6 +110,7 @@ class FactUpdate:
         )
 
     def _update(self, decision: Decision, vectors: Mapping[str, Vector]) -> None:
+        """Write the next version of a memory, with the new text and the sources that it rests on."""
         fact, memory = self.facts[decision.fact - 1], self.memories[decision.memory - 1]
         text = self._updated_text(decision)
         date = fact.date or memory.meta.get("date")

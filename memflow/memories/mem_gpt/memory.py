@@ -185,6 +185,7 @@ class MemGpt(ModelWrittenMemory):
         return pages
 
     def _write_entry(self, context: Context, call: AnyWriteCall, vector: Vector | None) -> None:
+        """Execute a function call that writes: add, replace or delete an entry."""
         sources = context.sources(call.rests_on)
         if isinstance(call, ArchivalInsert):
             self.store.add(ARCHIVAL, call.text, sources=sources, vector=vector)
