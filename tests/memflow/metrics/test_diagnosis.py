@@ -52,13 +52,6 @@ class TestMemoryScore:
         assert score == pytest.approx(by_hand)
         assert score == pytest.approx(0.0279, abs=0.0001)
 
-    @pytest.mark.parametrize("random", [0.2307619, np.float64(0.2307619), [0.2307619] * 11, CHANCE])
-    @pytest.mark.parametrize("make", [list, tuple, np.array, np.float32])
-    def test_memory_score_accepts_lists_and_scalars(self, make, random):
-        overall = np.linspace(0.7, 0.3, 11)
-        expected = float(np.mean((overall - CHANCE) / (UPPER - CHANCE)))
-        assert memory_score(make(overall), make(UPPER), random) == pytest.approx(expected, rel=1e-6)
-
     @pytest.mark.parametrize(
         ("overall", "upper", "random", "said"),
         [

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from memflow.errors import BadInput
-from memflow.metrics.intervals import NO_VARIATION
 from memflow.metrics.policies import PolicyCounts, paired_intervals, rank_changes, ranks
 
 # AMemGym, Table 2: memory scores of memory agents, and by how many ranks each rises off-policy.
@@ -57,15 +56,6 @@ def test_memory_score_of_policy_counts_is_pooled_over_users_per_period():
     on = answers([[4, 2], [2, 0]], bound=[[4, 4], [4, 2]])
     # Period 0: (6/8 - 1/4) / (8/8 - 1/4) = 2/3; period 1: (2/8 - 1/4) / (6/8 - 1/4) = 0.
     assert on.memory_score(np.ones((1, 2)))[0] == pytest.approx(1 / 3)
-
-
-def test_paired_intervals_resamples_the_same_users_for_both_policies():
-    """A user who is difficult under both policies does not widen the interval of the difference."""
-    chance = np.random.default_rng(7)
-    hard = chance.integers(0, 4, size=(12, 3)).astype(np.float64)
-    pair = paired_intervals(answers(hard).accuracy, answers(hard + 1).accuracy, 12)
-    assert pair.difference == (pytest.approx(0.25), None, None, NO_VARIATION, "episodes")
-    assert pair.on.high - pair.on.low > 0.1
 
 
 def test_memory_score_is_missing_if_upper_bound_equals_chance():
