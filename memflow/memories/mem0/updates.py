@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.mem0.answers import Decision, Decisions
@@ -26,7 +25,7 @@ class NewFact:
 
 @dataclass(frozen=True)
 class FactUpdate:
-    """A StoreChange that adds new facts, or changes similar memories, by ADD, UPDATE, DELETE or NOOP.
+    """A change of the store that adds new facts, or changes similar memories, by ADD, UPDATE, DELETE or NOOP.
 
     One request asks for decisions on all facts of a passage. Each fact without a decision then gets a separate request,
     as in the paper's algorithm. A fact may both delete several contradicted memories and be added.
@@ -144,20 +143,3 @@ def _decisions_of(answer: Decisions | None, operation: str) -> list[Decision]:
 
 def _meta(date: str | None) -> dict[str, str]:
     return {} if date is None else {"date": date}
-
-
-class StoreChange(Protocol):
-    """The protocol of a change of the store that may need a request to the model first."""
-
-    @property
-    def ask(self) -> PromptRequest | None:
-        """Return the request to the model, or None if the change needs no answer."""
-        ...
-
-    def texts(self, answer: Any) -> list[str]:
-        """Return the texts to embed for the change; `answer` is None if there was no request."""
-        ...
-
-    def apply(self, answer: Any, vectors: Mapping[str, Vector]) -> None:
-        """Change the store according to the model's answer."""
-        ...
