@@ -78,8 +78,8 @@ class PartitionRun:
     data: Library
     models: Models
     warehouse: Warehouse
-    asks_early: bool
-    """Whether the same run answers the probes, so that they can be asked during play."""
+    asks_probes: bool
+    """Whether the same run answers the probes after this step."""
 
     @property
     def key(self) -> str:
@@ -109,7 +109,7 @@ class PartitionRun:
             self.run_id,
             domain=self.domain,
             assistant=self.assistant,
-            asks_early=self.asks_early,
+            asks_probes=self.asks_probes,
         )
         return {table: tables[table] for table in self.step.writes}
 
@@ -216,7 +216,7 @@ class StepAssets:
             data=data,
             models=models,
             warehouse=warehouse,
-            asks_early=context.job_def.has_node_named("replies"),
+            asks_probes=context.job_def.has_node_named("replies"),
         )
 
     def _deps(self, step: Step) -> list[dg.AssetDep]:

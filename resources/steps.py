@@ -13,7 +13,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.chat.ledger import RequestContext
 from memflow.pipeline import WRITERS, Step, partition_key
-from memflow.records import Record
+from memflow.records import Probe, Record
 from memflow.repeats import plain_name, shares, source_of
 from memflow.resources.data.library import Library
 from memflow.resources.indexes.lance import searchable
@@ -24,7 +24,6 @@ from memflow.resources.models.chats import Chats
 from memflow.resources.models.models import Models
 from memflow.resources.settings.settings import Settings
 from memflow.run.context import StepContext, Tables
-from memflow.run.early_answers import EarlyAnswers
 
 
 @dataclass(frozen=True)
@@ -44,12 +43,12 @@ class StepRunner:
         dataset: str = "",
         domain: Domain | None = None,
         assistant: str = "",
-        asks_early: bool = False,
+        asks_probes: bool = False,
     ) -> Tables:
         """Return the rows of a step's tables for one data set, for one domain, or for one domain and assistant.
 
-        With `asks_early`, the same run asks the probes after this step, so they are asked during play. Of the
-        tables that a repeat shares with the first evaluation, it copies the replies and leaves the others empty.
+        With `asks_probes`, the same run asks the probes after this step, and play checks restored memories with them.
+        Of the tables that a repeat shares with the first evaluation, it copies the replies and leaves the others empty.
         """
         if domain is not None and shares(assistant, step.writes):
             return {table: self._copied(table, domain, assistant) for table in step.writes}
@@ -77,7 +76,7 @@ class StepRunner:
                 "assistant": assistant,
                 "memory": memory,
                 "index": searchable,
-                "early": self._early_answers(step, run_id, domain) if asks_early else None,
+                "later_probes": self._test_probes(domain) if asks_probes and step.name == "memories" else (),
                 "metric_backends": partial(
                     build_metric_backends, self.settings, benchmark.metric_backends(domain)
                 ),
@@ -95,16 +94,8 @@ class StepRunner:
         context = RequestContext(run=run_id, stage=step.stage, domain=name, assistant=assistant)
         return self.models.run(context, work, shared=calls_models)
 
-    def _early_answers(self, step: Step, run_id: str, domain: Domain) -> EarlyAnswers | None:
-        """Return the replies requested while episodes are still played.
-
-        The step `memories` creates them from the test probes; the step `replies` gets those of its run. Return None for
-        other steps, or if the run has none.
-        """
-        if step.name == "memories":
-            probes = self.lake.read("question.probes", domain.name)
-            return self.models.early_answers(run_id, [probe for probe in probes if probe.split == "test"])
-        return self.models.early.get(run_id) if step.name == "replies" else None
+    def _test_probes(self, domain: Domain) -> list[Probe]:
+        return [probe for probe in self.lake.read("question.probes", domain.name) if probe.split == "test"]
 
     def _read(
         self,

@@ -17,7 +17,6 @@ from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import steps_of
 from memflow.run.context import StepContext
-from memflow.run.early_answers import EarlyAnswers
 
 OWN = {"mine": UserMemory(server=ServerConfig(command=("mine",)))}
 
@@ -54,15 +53,6 @@ class ScriptedModels:
     async def embedder(self) -> Embedder:
         return HashingEmbedder()
 
-    def of_stage(self, stage: str) -> "ScriptedModels":
-        return self
-
-    def start(self, work: Any) -> asyncio.Task[Any]:
-        return asyncio.create_task(work)
-
-    async def idle(self) -> None:
-        return
-
     def expect(self, total: int) -> Callable[[], None]:
         return lambda: None
 
@@ -89,7 +79,6 @@ async def evaluated(
     *,
     answering: Chat | None = None,
     ledger: MemoryLedger | None = None,
-    early: bool = True,
     steps: Collection[str] = (),
     before: Mapping[str, list[Any]] | None = None,
 ) -> dict[str, list[Any]]:
@@ -105,7 +94,6 @@ async def evaluated(
 
     models = ScriptedModels(generated.dry_run.scripted["small"], ledger or MemoryLedger(), connect, answering)
     asked = [probe for probe in generated.probes if probe.split == "test"]
-    answers = EarlyAnswers(asked) if early else None
     for step in steps_of("domain x assistant"):
         if steps and step.name not in steps:
             continue
@@ -118,7 +106,7 @@ async def evaluated(
             assistant="mine",
             memory=memory,
             metric_backends=lambda judges: MetricBackends(*judges.values()),
-            early=answers if step.name in ("memories", "replies") else None,
+            later_probes=asked,
         )
         written = await step.function(context)
         tables.update({table: list(found) for table, found in written.items()})

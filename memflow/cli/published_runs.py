@@ -24,7 +24,7 @@ def published(
         Path, argument("FOLDER", "The downloads: a folder per run, as `runs.yaml` names them.")
     ],
     page: Annotated[
-        Path | None, typer.Option("--page", help="Write a shorter page in Markdown to this file.")
+        Path | None, typer.Option("--page", help="Write the page in Markdown to this file, too.")
     ] = None,
     force: OverwriteOption = False,
     form: FormatOption = Format.table,
@@ -32,13 +32,12 @@ def published(
     """Score published runs of memory systems again, and compare, attribute and check them. No model is asked.
 
     Reads the answers, labels and retrieval logs that others committed publicly. Shows their claims beside the published
-    labels with intervals, without known wrong keys and by category, paired differences, where evidence was lost, and
-    what reads returned. Evidence in texts needs the benchmark's data (`memflow data get`).
+    labels with intervals and without known wrong keys, paired differences, and where evidence was lost. `--format json`
+    has all runs, with their values by category. Evidence in texts needs the benchmark's data (`memflow data get`).
     """
     from memflow.published_runs.collection import read_folder
     from memflow.published_runs.page import TITLE, page_parts, page_text
-    from memflow.published_runs.report import RunsReport
-    from memflow.published_runs.report_data import report_data, run_row
+    from memflow.published_runs.report import RunsReport, run_row
 
     runs, unreadable = read_folder(folder)
     settings = front_of(ctx).load()
@@ -51,15 +50,13 @@ def published(
     parts = [*page_parts(report)]
     if page is not None:
         date = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
-        text = page_text(
-            page_parts(report, is_complete=False), date, "memflow import published FOLDER --page FILE"
-        )
-        write(page, text, force)
+        write(page, page_text(parts, date, "memflow import published FOLDER --page FILE"), force)
     answer(
         form,
-        report_data(report),
+        report.data(),
         heading(TITLE),
         *printed(parts),
+        *(note(fault) for fault in report.faults()),
         *([note(f"The page is {page}.")] if page is not None else []),
         rows=[run_row(run) for run in report.runs],
     )

@@ -12,7 +12,6 @@ from typing import ClassVar
 from memflow.memories.mem0.facts import FactMemory
 from memflow.memories.mem0.passages import Passage
 from memflow.memories.memory import Calls, Message, Recall, parameter
-from memflow.memories.systems import System
 from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
@@ -43,6 +42,3 @@ class Awe(FactMemory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the nearest facts (best first in `entries`, oldest first as text), then the buffered messages."""
         return with_buffer(await self.recall_facts(query), stored_messages(self.store, BUFFER))
-
-
-AWE = System("awe", Awe, "AMemGym, AWE", ("freq", "ns", "k"))

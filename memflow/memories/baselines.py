@@ -14,7 +14,6 @@ from memflow.memories.design import Design
 from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Memory, Message, Recall, parameter
 from memflow.memories.notes import Grain, join_texts, recalled, split_messages
-from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     newest_within,
     retire_messages,
@@ -218,12 +217,3 @@ class LastLines(Memory):
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the stored lines in order, for any query."""
         return recalled(self.store.live(LINE))
-
-
-NONE = System("none", Nothing, "CoMem, checkpoint 0")
-ORACLE = System("oracle", Oracle, "AMemGym, upper bound")
-PREVIOUS = System("previous", PreviousState, "a baseline of ours")
-VANILLA = System("vanilla", Vanilla, "MemoryBench, Vanilla", ("budget",))
-FULL = System("full", Full, "AMemGym, native LLM", ("budget",))
-RECENT = System("recent", Recent, "a baseline of ours", ("messages",))
-LAST_LINES = System("last_lines", LastLines, "a baseline of ours", ("lines",))

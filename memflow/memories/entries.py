@@ -47,21 +47,15 @@ def sources_of(items: Iterable[Item]) -> tuple[str, ...]:
 
 
 class EntryStore:
-    """The entries of one memory in one episode. `sequence` is the number of messages so far and only increases.
+    """The entries of one memory in one episode. `sequence` is the number of messages so far and only increases."""
 
-    `indexes` is a place where the search indexes of stores restored from the same entries share their work, one after
-    another (search.py); None: they do not.
-    """
-
-    def __init__(self, indexes: dict[Any, Any] | None = None) -> None:
+    def __init__(self) -> None:
         self.sequence = 0
-        self.indexes = indexes
         self._items: dict[str, Item] = {}
         self._live: dict[str, dict[str, Item]] = {}  # current entries: kind -> id -> entry
         self._changes: list[Item] = []
         self._successors: dict[str, str] = {}  # id of an entry -> id of its next version
         self._addition_count = 0
-        self._version_when_restored: int | None = None
 
     def add(
         self,
@@ -182,16 +176,14 @@ class EntryStore:
     def __len__(self) -> int:
         return sum(map(len, self._live.values()))
 
-    def fork(self, indexes: dict[Any, Any] | None = None) -> "EntryStore":
+    def fork(self) -> "EntryStore":
         """Return an independent copy of the store."""
-        return EntryStore.restored(list(self), self.sequence, indexes)
+        return EntryStore.restored(list(self), self.sequence)
 
     @classmethod
-    def restored(
-        cls, items: Sequence[Item], sequence: int, indexes: dict[Any, Any] | None = None
-    ) -> "EntryStore":
+    def restored(cls, items: Sequence[Item], sequence: int) -> "EntryStore":
         """Return a store with the state at `sequence`: without later entries and without later retirements."""
-        store = cls(indexes)
+        store = cls()
         store.sequence = sequence
         for item in sorted(items, key=lambda item: item.order):
             if item.since > sequence:
@@ -201,13 +193,7 @@ class EntryStore:
             else:
                 store._index(item)
         store._addition_count = 1 + max((item.order for item in items if item.since <= sequence), default=-1)
-        store._version_when_restored = store.version
         return store
-
-    @property
-    def is_as_restored(self) -> bool:
-        """Whether the store was restored and did not change since then."""
-        return self._version_when_restored == self.version
 
     def _index(self, item: Item) -> None:
         self._items[item.entry_id] = item

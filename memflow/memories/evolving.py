@@ -83,6 +83,7 @@ class EvolvingMemory(Memory):
             self._record(step)
 
     def _record(self, step: PolicyStep) -> None:
+        """Add an entry with the policy of a step, or with the reason of a failed step."""
         meta = {name: value for name, value in asdict(step).items() if name not in ("reason", "failed")}
         for reason in step.failed:
             self.store.add(FAILURE, reason, sources=())

@@ -8,47 +8,23 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
-from typing import Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from memflow.errors import BadInput
 from memflow.words import search_words
 
+if TYPE_CHECKING:
+    from memflow.memories.entries import Item
+    from memflow.memories.memory import Message
+
 FORMS = frozenset({"message", "text", "time"})
 """The forms of a request."""
 _CHINESE = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日")
 
 
-class DatedMessage(Protocol):
-    """What a period needs of a message: its id and its date."""
-
-    @property
-    def message_id(self) -> str:
-        """The id of the message."""
-        ...
-
-    @property
-    def sent_at(self) -> str | None:
-        """The date of the message; None without one."""
-        ...
-
-
-class StoredText(Protocol):
-    """What a request needs of an entry: its text, and the ids of the messages that it comes from."""
-
-    @property
-    def text(self) -> str:
-        """The text of the entry."""
-        ...
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """The ids of its source messages."""
-        ...
-
-
-Entry = TypeVar("Entry", bound=StoredText)
+Entry = TypeVar("Entry", bound="Item")
 
 
 @dataclass(frozen=True)
@@ -101,7 +77,7 @@ class ForgetRequest:
             return True
         return day is not None and (first is None or first <= day) and (last is None or day <= last)
 
-    def with_messages(self, messages: Iterable["DatedMessage"]) -> "ForgetRequest":
+    def with_messages(self, messages: Iterable["Message"]) -> "ForgetRequest":
         """Return the request of a period with the ids of its messages; another request as it is."""
         if self.by != "time":
             return self

@@ -6,6 +6,7 @@ The vectors represent words and word forms, not meaning. This embedder is the de
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,8 +29,8 @@ class HashingEmbedder:
         self.dimensions = dimensions
         self.name = f"{HASHING}-{dimensions}"
         self.fingerprint = digest(self.name, VERSION)
-        self._words: dict[str, Vector] = {}
-        self._texts: dict[str, Vector] = {}
+        self._word_vector = lru_cache(_CACHED_WORDS)(self._hash_word)
+        self._text_vector = lru_cache(_CACHED_TEXTS)(self._embed_text)
 
     async def embed(self, texts: Sequence[str], input_type: InputType | None = None) -> Vector:
         """Return a float32 array of shape (len(texts), dimensions) with rows of length 1.
@@ -38,21 +39,15 @@ class HashingEmbedder:
         """
         vectors = np.empty((len(texts), self.dimensions), np.float32)
         for row, text in enumerate(texts):
-            vectors[row] = self._cached_vector(text)
+            vectors[row] = self._text_vector(text)
         return vectors
 
-    def _cached_vector(self, text: str) -> Vector:
-        if text not in self._texts:
-            if len(self._texts) >= _CACHED_TEXTS:
-                self._texts.clear()
-            self._texts[text] = self._text_vector(text)
-        return self._texts[text]
-
-    def _text_vector(self, text: str) -> Vector:
+    def _embed_text(self, text: str) -> Vector:
+        """Return the vector of a text: the sum of the vectors of its words, of length 1."""
         counts = Counter(search_words(text)) or Counter([""])
         weights = 1 + np.log(np.fromiter(counts.values(), np.float32, len(counts)))
         # Summed row by row, never by BLAS, so that other texts in the batch do not change the last bit.
-        vectors = np.concatenate([self._vector(word) for word in counts]).reshape(
+        vectors = np.concatenate([self._word_vector(word) for word in counts]).reshape(
             len(counts), self.dimensions
         )
         summed = np.add.reduce(vectors * weights[:, None], axis=0)
@@ -62,13 +57,8 @@ class HashingEmbedder:
             return self._text_vector("")
         return np.asarray(summed / length, np.float32)
 
-    def _vector(self, word: str) -> Vector:
+    def _hash_word(self, word: str) -> Vector:
         """Return the vector of a word, hashed from the word and its letter trigrams."""
-        cached = self._words.get(word)
-        if cached is not None:
-            return cached
-        if len(self._words) >= _CACHED_WORDS:
-            self._words.clear()
         vector = np.zeros(self.dimensions, np.float32)
         # Long words are rarer than short ones, so the length approximates an inverse document frequency.
         weight = max(1, min(len(word), 10)) ** 0.5
@@ -77,7 +67,6 @@ class HashingEmbedder:
         self._add_feature(vector, f"word {word}", weight)
         for gram in grams:
             self._add_feature(vector, f"gram {gram}", weight / len(grams) ** 0.5)
-        self._words[word] = vector
         return vector
 
     def _add_feature(self, vector: Vector, feature: str, weight: float) -> None:

@@ -6,45 +6,19 @@ count. Byte code depends on the Python version.
 """
 
 import dis
-import enum
 import functools
-import re
-from collections.abc import Callable, Iterable, Iterator
+import inspect
+from collections.abc import Iterable, Iterator
 from dataclasses import MISSING, fields, is_dataclass
 from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, ModuleType
 from typing import Any, NamedTuple
-
-from pydantic import BaseModel
 
 from memflow.errors import BadSettings
 from memflow.fingerprint import canonical_json
 
 MAIN = "__main__"
-BY_PYTHON = {
-    "__module__",
-    "__doc__",
-    "__dict__",
-    "__weakref__",
-    "__annotations__",
-    "__abstractmethods__",
-    "_abc_impl",
-}
-BY_DATACLASS = {"__dataclass_fields__", "__dataclass_params__", "__match_args__"}
-GENERATED = BY_PYTHON | BY_DATACLASS | {"__firstlineno__", "__static_attributes__"}
-"""Attributes that Python or `@dataclass` adds to a class."""
-PLAIN = (str, bytes, int, float, complex, type(None), type(Ellipsis))
-PARTS: tuple[tuple[Any, Callable[[Any], Iterable[Any]]], ...] = (
-    (enum.Enum, lambda member: (type(member), member.value)),
-    ((list, tuple), iter),
-    ((dict, MappingProxyType), lambda mapping: mapping.items()),
-    (re.Pattern, lambda pattern: (pattern.pattern, pattern.flags)),
-    (property, lambda attribute: (attribute.fget, attribute.fset)),
-    ((staticmethod, classmethod), lambda method: (method.__func__,)),
-    (functools.cached_property, lambda attribute: (attribute.func,)),
-    (BaseModel, lambda model: (type(model), model.model_dump(mode="json"))),
-    (functools.partial, lambda function: (function.func, function.args, function.keywords)),
-)
-"""The types whose objects consist of parts, and the function that returns the parts."""
+BY_DATACLASS = ("__init__", "__repr__", "__eq__", "__replace__", "__create_fn__")
+"""Methods that `@dataclass` adds to a class."""
 
 
 class MainCode(NamedTuple):
@@ -77,37 +51,28 @@ class _Description:
 
     def of(self, value: Any, name: str = "") -> Any:
         """Return the description of a value, for which `name` stands in messages."""
-        for types, parts_of in PARTS:
-            if isinstance(value, types):
-                return [type(value).__name__, [self.of(part, name) for part in parts_of(value)]]
-        if isinstance(value, PLAIN):
-            return [type(value).__name__, repr(value)]
-        if isinstance(value, set | frozenset):
-            return [type(value).__name__, sorted(canonical_json(self.of(item, name)) for item in value)]
+        value = inspect.unwrap(
+            getattr(value, "__func__", value)
+        )  # without staticmethod, lru_cache and the like
+        parts = _parts(value)
+        if parts is not None:
+            described = [self.of(part, name) for part in parts]
+            if isinstance(value, set | frozenset):
+                described.sort(key=canonical_json)
+            return [type(value).__name__, described]
         if isinstance(value, CodeType):
             return self._code(value)
-        return self._named(value, name)
-
-    def _named(self, value: Any, name: str) -> Any:
-        """Return the description of a function, class, module or dataclass instance."""
-        if isinstance(value, FunctionType | type) and value.__module__ == MAIN:
-            return self._defined(value)
-        if hasattr(value, "__wrapped__"):
-            return [type(value).__name__, self.of(value.__wrapped__)]
-        if isinstance(value, ModuleType):
-            return self._imported(value.__name__, "")
-        if isinstance(value, FunctionType | type | BuiltinFunctionType):
-            return self._imported(value.__module__ or "", value.__qualname__)
-        if is_dataclass(value):
-            values = {field.name: self.of(getattr(value, field.name), name) for field in fields(value)}
-            return [self.of(type(value)), values]
-        if type(value).__module__ == "typing":
-            return repr(value)
-        raise BadSettings(
-            f"the memory {self.owner} uses {name or 'a value'}, an object of type {type(value).__name__}, of "
-            "which no fingerprint can be computed. Create it in __post_init__, pass it as a parameter, or move the "
-            "class into a module."
-        )
+        if isinstance(value, FunctionType | type | BuiltinFunctionType | ModuleType):
+            is_here = getattr(value, "__module__", None) == MAIN
+            return self._defined(value) if is_here else self._imported(value)
+        text = repr(value)
+        if " at 0x" in text:  # an object without a representation of its value
+            raise BadSettings(
+                f"the memory {self.owner} uses {name or 'a value'}, an object of type {type(value).__name__}, of "
+                "which no fingerprint can be computed. Create it in __post_init__, pass it as a parameter, or move the "
+                "class into a module."
+            )
+        return [type(value).__qualname__, text]
 
     def _defined(self, value: Any) -> Any:
         """Return the description of a function or class of `__main__`; at the second time, its name."""
@@ -131,7 +96,7 @@ class _Description:
         members = {
             name: self.of(member, f"{value.__qualname__}.{name}")
             for name, member in sorted(vars(value).items())
-            if name not in GENERATED and not _is_generated(member)
+            if not _is_generated(name, member)
         }
         return [value.__qualname__, [self.of(base) for base in value.__bases__], members, factories]
 
@@ -141,10 +106,24 @@ class _Description:
         constants = [self.of(constant) for constant in code.co_consts]
         return [code.co_code.hex(), code.co_exceptiontable.hex(), *counts, *names, constants]
 
-    def _imported(self, module: str, name: str) -> str:
+    def _imported(self, value: Any) -> str:
+        """Return the name of a module, or of a function or class of one, and note the module if it is of memflow."""
+        is_module = isinstance(value, ModuleType)
+        module, name = (value.__name__, "") if is_module else (value.__module__ or "", value.__qualname__)
         if module.startswith("memflow."):
             self.modules.add(module)
         return f"{module}:{name}"
+
+
+def _parts(value: Any) -> Iterable[Any] | None:
+    """Return the objects of which a container or an attribute consists; None for another object."""
+    if isinstance(value, property):
+        return value.fget, value.fset
+    if isinstance(value, functools.cached_property):
+        return (value.func,)
+    if isinstance(value, dict | MappingProxyType):
+        return value.items()
+    return value if isinstance(value, list | tuple | set | frozenset) else None
 
 
 def _global_names(code: CodeType) -> Iterator[str]:
@@ -157,13 +136,11 @@ def _global_names(code: CodeType) -> Iterator[str]:
             yield from _global_names(constant)
 
 
-def _is_generated(member: Any) -> bool:
-    """Return whether `@dataclass` generated a method, such as `__init__`, from the fields."""
-    return (
-        isinstance(member, FunctionType)
-        and member.__code__.co_filename == "<string>"
-        and member.__name__ in ("__init__", "__repr__", "__eq__", "__replace__", "__create_fn__")
-    )
+def _is_generated(name: str, member: Any) -> bool:
+    """Return whether Python or `@dataclass` added a member to a class."""
+    if not isinstance(member, FunctionType):
+        return name == "_abc_impl" or (name.startswith("__") and name.endswith("__"))
+    return member.__code__.co_filename == "<string>" and member.__name__ in BY_DATACLASS
 
 
 def _is_set(cell: Any) -> bool:

@@ -24,6 +24,7 @@ from memflow.errors import BadInput, BadSettings, CannotForget, RecallFailed
 from memflow.memories.design import Design
 from memflow.memories.entries import EntryStore, Item, Vector, sources_of
 from memflow.memories.forgetting import ForgetRequest
+from memflow.memories.script_helpers import plain_answer
 from memflow.memories.server.protocol import Connection
 from memflow.tokens import MOST_PER_ESTIMATE, estimate
 
@@ -137,10 +138,12 @@ class Calls:
 
 @dataclass(frozen=True, slots=True)
 class PromptRequest:
-    """The arguments of `Memory.ask`: one request to the chat model during a write.
+    """A request to the chat model: the prompt `prompts/<stem>.md` of the memory's package, with its fields.
 
-    `loss` describes the loss if there is no usable answer; it is appended to the reason of the failure entry. `numbers`
-    and `about` bound the answer: see `Memory.request`.
+    `check_item` returns the error in an item of the answer's lists, which is removed; `check` returns the error in the
+    whole answer; both return None for no error. `numbers` has the maximum of the integers of a property, and of the
+    items of a list, by the property's name; `about` names the fields with the material that bounds the answer, by
+    default all. `sources` and `loss`, the loss without a usable answer, are recorded with a failure.
     """
 
     stem: str
@@ -259,25 +262,12 @@ class Memory(ABC):
             )
         return vectors
 
-    async def ask(
-        self,
-        stem: str,
-        fields: Mapping[str, Any],
-        *,
-        sources: Iterable[str] = (),
-        check_item: ItemCheck | None = None,
-        check: Callable[[Any], str | None] | None = None,
-        numbers: Mapping[str, int] | None = None,
-        about: Sequence[str] = (),
-    ) -> Any:
-        """Send the prompt `prompts/<stem>.md` of the memory's package during a write. Return the answer.
+    async def ask(self, stem: str, fields: Mapping[str, Any], **options: Any) -> Any:
+        """Send a prompt during a write. Return the answer, or None without a usable one, which is recorded.
 
-        Without a usable answer, return None. `check_item` returns the error in an item of the answer's lists, which is
-        removed; `check` returns the error in the whole answer. Both return None for no error. Failures are recorded.
+        `options` are the further fields of PromptRequest.
         """
-        [value] = await self.ask_all(
-            [PromptRequest(stem, fields, sources, check_item, check, "", numbers or {}, about)]
-        )
+        [value] = await self.ask_all([PromptRequest(stem, fields, **options)])
         return value
 
     async def ask_all(self, requests: Iterable[PromptRequest]) -> list[Any]:
@@ -286,33 +276,20 @@ class Memory(ABC):
         Failures are recorded in the same order, so that a replay writes the same entries.
         """
         requests = list(requests)
-        answers = await asyncio.gather(
-            *(
-                self.request(
-                    prompt.stem, prompt.fields, prompt.check_item, prompt.check, prompt.numbers, prompt.about
-                )
-                for prompt in requests
-            )
-        )
+        answers = await asyncio.gather(*map(self.request, requests))
         for prompt, answer in zip(requests, answers, strict=True):
             self.record(answer, prompt.sources, prompt.loss)
         return [answer.value for answer in answers]
 
     async def ask_to_read(
-        self,
-        stem: str,
-        fields: Mapping[str, Any],
-        *,
-        failed: list[str] | None = None,
-        check_item: ItemCheck | None = None,
-        numbers: Mapping[str, int] | None = None,
+        self, stem: str, fields: Mapping[str, Any], *, failed: list[str] | None = None, **options: Any
     ) -> Any:
-        """Send a prompt during a read. Return the answer.
+        """Send a prompt during a read. Return the answer. `options` are those of `ask`.
 
         The reasons of failed items are added to `failed`, for the Recall, since a read records no failures. Raises
         RecallFailed without a usable answer.
         """
-        answer = await self.request(stem, fields, check_item, numbers=numbers)
+        answer = await self.request(PromptRequest(stem, fields, **options))
         if answer.value is None:
             raise RecallFailed(
                 f"the memory {type(self).__name__} could not recall: {answer.reason}. Rerun the probe."
@@ -321,23 +298,14 @@ class Memory(ABC):
             failed += answer.failed
         return answer.value
 
-    async def request(
-        self,
-        stem: str,
-        fields: Mapping[str, Any],
-        check_item: ItemCheck | None = None,
-        check: Callable[[Any], str | None] | None = None,
-        numbers: Mapping[str, int] | None = None,
-        about: Sequence[str] = (),
-    ) -> Answer[Any]:
-        """Send a prompt, with its output type limited by the memory's parameters, and record nothing.
-
-        The bounds of the answer follow the request. `numbers` has the maximum of the integers of a property, and of the
-        items of a list, by the property's name; `about` names the fields with the material, by default all.
-        """
-        prompt = limit_prompt(self.prompt(stem), vars(self))
-        prompt = bound_prompt(prompt, {name: fields[name] for name in about or fields}, numbers or {})
-        return await ask(self._chat(), prompt, fields, check=check, check_item=check_item)
+    async def request(self, request: PromptRequest) -> Answer[Any]:
+        """Send a prompt, with its output type limited by the memory's parameters and the request; record nothing."""
+        prompt = limit_prompt(self.prompt(request.stem), vars(self))
+        material = {name: request.fields[name] for name in request.about or request.fields}
+        prompt = bound_prompt(prompt, material, request.numbers)
+        return await ask(
+            self._chat(), prompt, request.fields, check=request.check, check_item=request.check_item
+        )
 
     def record(self, answer: Answer[Any], sources: Iterable[str], loss: str = "") -> None:
         """Add an entry of kind `failure` per failed item or unusable answer, and one for lengths at their limit."""
@@ -370,12 +338,16 @@ class Memory(ABC):
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:
-        """Return the scripted chat's handlers by prompt name, from `HANDLERS` of the package's module `scripted`."""
-        package = cls.package()
-        uses_chat = cls.calls.chat_write or cls.calls.chat_read
-        if not (uses_chat and package) or find_spec(f"{package}.scripted") is None:
+        """Return the scripted chat's handlers by prompt name, from `HANDLERS` of the package's module `scripted`.
+
+        A prompt without a handler there gets a plain answer.
+        """
+        if not (cls.calls.chat_write or cls.calls.chat_read):
             return {}
-        handlers: Mapping[str, Handler] = import_module(f"{package}.scripted").HANDLERS
+        handlers: dict[str, Handler] = {prompt.name: plain_answer for prompt in cls.prompts()}
+        package = cls.package()
+        if package and find_spec(f"{package}.scripted") is not None:
+            handlers |= import_module(f"{package}.scripted").HANDLERS
         return handlers
 
     def _chat(self) -> Chat:

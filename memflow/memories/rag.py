@@ -14,7 +14,6 @@ from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Memory, Message, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
-from memflow.memories.systems import System
 from memflow.memories.verbatim import overflow, retire_messages, store_messages, stored_messages, with_buffer
 
 BUFFER = "buffer"
@@ -84,33 +83,3 @@ class Rag(Memory):
         if chunk is None or not buffer or not {*buffer[0].sources} <= {*chunk.sources}:
             return 0
         return int(chunk.meta.get("start", 0))
-
-
-RAG = System("rag", Rag, "AMemGym, RAG", ("freq", "ns", "k"))
-RAG_PAIR = System(
-    "rag_pair",
-    Rag,
-    "CoMem, RAG on PersonaMem",
-    ("freq", "ns", "k"),
-    {"chunk": "pair"},
-    {"freq": 1, "ns": 0, "k": 5},
-    "Pairs of a user's message and its answer, found by their embeddings.",
-)
-RAG_CHUNK = System(
-    "rag_chunk",
-    Rag,
-    "CoMem, RAG on DialSim",
-    ("size", "overlap", "k"),
-    {"chunk": "tokens", "freq": 1, "ns": 0},
-    {"overlap": 75, "k": 5},
-    "Overlapping chunks of a fixed number of tokens, found by their embeddings.",
-)
-RETRIEVAL = System(
-    "retrieval",
-    Rag,
-    "MemBench, RetrievalMemory",
-    ("budget",),
-    {"chunk": "message", "freq": 1, "ns": 0, "k": 0},
-    {"budget": 1024},
-    "Every message ranked by its embedding; the best that fit a budget of tokens.",
-)

@@ -147,6 +147,7 @@ def fingerprint(name: str, user_memories: Mapping[str, UserMemory] | None = None
 
 
 def _shipped_memory(name: str) -> MemoryConfig | None:
+    """Return the configuration of a shipped memory; None for another name. Raises BadSettings for missing numbers."""
     for system_name in SYSTEMS:
         match = re.fullmatch(rf"{system_name}((?:_(?:0|[1-9]\d*))*)", name)
         if match is None:

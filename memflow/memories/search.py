@@ -2,19 +2,13 @@
 
 An index processes the changes of its store before each search. Equal scores are ordered by age, oldest first. Scores do
 not depend on retired entries, so a restored memory returns the same results.
-
-The stores of one episode that are restored for different checkpoints share documents: an index takes over those of a
-former index that is no longer in use, and processes the difference. So an episode is indexed once, however many of its
-checkpoints have probes.
 """
 
 import math
-import weakref
 from abc import ABC, abstractmethod
 from array import array
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -43,6 +37,7 @@ class SearchHit(NamedTuple):
 
 
 H = TypeVar("H", bound=Hashable)
+Q = TypeVar("Q")
 
 
 def fuse(rankings: Iterable[Sequence[H]]) -> dict[H, float]:
@@ -59,117 +54,59 @@ def fusion_depth(k: int) -> int:
     return max(FUSED, 2 * k)
 
 
-@dataclass
-class _Documents:
-    """The indexed entries by document number, the numbers of current entries by id, and the numbers of retired ones."""
-
-    items: list[Item] = field(default_factory=list)
-    numbers: dict[str, int] = field(default_factory=dict)
-    retired: list[int] = field(default_factory=list)
-
-
-D = TypeVar("D", bound=_Documents)
-
-
-class SearchIndex(ABC, Generic[D]):
+class SearchIndex(ABC, Generic[Q]):
     """The base class of search indexes over a store's current entries; rebuilt when most entries are retired."""
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
         self.kinds = frozenset(kinds)
         self._version = 0
-        self._documents = self._empty()
+        self._clear()
+
+    def search(self, query: Q, k: int) -> list[Item]:
+        """Return the up to `k` best entries for a query, best first."""
+        return [hit.item for hit in self.scored(query, k)]
+
+    @abstractmethod
+    def scored(self, query: Q, k: int) -> list[SearchHit]:
+        """Return the results of `search` with their scores."""
 
     def follow(self) -> None:
         """Process the changes of the store since the last call."""
-        if self._version == self.store.version:
-            return
-        if self._version == 0 and self.store.indexes is not None and self.store.is_as_restored:
-            self._share(self.store.indexes)
-        else:
-            self._withdraw()
-            self._process_changes()
-        self._version = self.store.version
-        documents = self._documents
-        if len(documents.retired) > len(documents.numbers) + 64:
-            self._rebuild([documents.items[number] for number in documents.numbers.values()])
-
-    def _share(self, indexes: dict[Any, Any]) -> None:
-        """Reuse the documents of an earlier, deleted index of the store, and register those of this index.
-
-        Documents of a later moment lack entries that are older than others, and equal scores are ordered by age.
-        """
-        key = type(self), self.kinds
-        owner, sequence, documents = indexes.get(key, (None, 0, None))
-        if owner is not None and owner() is None and sequence <= self.store.sequence:
-            self._documents = documents
-            self._process_difference()
-        else:
-            self._process_changes()
-        indexes[key] = weakref.ref(self), self.store.sequence, self._documents
-
-    def _withdraw(self) -> None:
-        """Offer the documents no longer, because the store has changes that other stores do not have."""
-        shared = self.store.indexes or {}
-        for key, (_, _, documents) in [*shared.items()]:
-            if documents is self._documents:
-                del shared[key]
-
-    def _process_changes(self) -> None:
         for item in self.store.changes(self._version):
             if item.kind in self.kinds:
                 if item.until is None:
                     self._add(item)
                 else:
-                    self._retire(item.entry_id, item)
-
-    def _process_difference(self) -> None:
-        """Retire the documents that the store does not have, and add those that only the store has."""
-        documents = self._documents
-        current = self.store.live(*self.kinds)
-        ids = {item.entry_id for item in current}
-        retired_ids = [entry_id for entry_id in documents.numbers if entry_id not in ids]
-        for entry_id in retired_ids:
-            self._retire(entry_id, documents.items[documents.numbers[entry_id]])
-        for item in current:
-            if item.entry_id not in documents.numbers:
+                    self._retired.append(self._numbers.pop(item.entry_id))
+                    self._remove_statistics(item)
+        self._version = self.store.version
+        if len(self._retired) > len(self._numbers) + 64:
+            current = [self._items[number] for number in self._numbers.values()]
+            self._clear()
+            for item in current:
                 self._add(item)
 
+    def _clear(self) -> None:
+        """Remove all documents: entries by document number, numbers of current entries by id, and retired numbers."""
+        self._items: list[Item] = []
+        self._numbers: dict[str, int] = {}
+        self._retired: list[int] = []
+
     def _add(self, item: Item) -> None:
-        documents = self._documents
-        number = documents.numbers[item.entry_id] = len(documents.items)
-        documents.items.append(item)
-        self._index(number, item)
+        """Add an entry to the index under the next document number."""
+        self._numbers[item.entry_id] = len(self._items)
+        self._items.append(item)
 
-    def _retire(self, entry_id: str, item: Item) -> None:
-        number = self._documents.numbers.pop(entry_id)
-        self._documents.retired.append(number)
-        self._remove_statistics(number, item)
-
-    def _rebuild(self, items: list[Item]) -> None:
-        """Index only these entries. The documents stay the same object, which `_share` may have offered."""
-        vars(self._documents).update(vars(self._empty()))
-        for item in items:
-            self._add(item)
-
-    @abstractmethod
-    def _empty(self) -> D:
-        """Return the documents of an empty index."""
-
-    @abstractmethod
-    def _index(self, number: int, item: Item) -> None:
-        """Add an entry to the index under a document number that is larger than all former numbers."""
-
-    @abstractmethod
-    def _remove_statistics(self, number: int, item: Item) -> None:
-        """Remove a retired entry from the statistics of the index."""
+    def _remove_statistics(self, item: Item) -> None:
+        """Remove a retired entry from the statistics of the index, if it has any."""
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
         """Return the `k` best current documents with scores above `above`, best first; equal scores oldest first."""
         if k <= 0:
             return []
-        if self._documents.retired:
-            scores[self._documents.retired] = -np.inf
+        if self._retired:
+            scores[self._retired] = -np.inf
         numbers = (scores > above).nonzero()[0]
         values = scores[numbers]
         if len(numbers) > k:
@@ -179,9 +116,8 @@ class SearchIndex(ABC, Generic[D]):
             best = (values >= partitioned[len(values) - k]).nonzero()[0]
             numbers, values = numbers[best], values[best]
         ranked = (-values).argsort(kind="stable")[:k]
-        items = self._documents.items
         return [
-            SearchHit(items[number], score)
+            SearchHit(self._items[number], score)
             for number, score in zip(numbers[ranked].tolist(), values[ranked].tolist(), strict=True)
         ]
 
@@ -204,35 +140,24 @@ def _word_counts(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
     return len(words), tuple(Counter(words).items())
 
 
-@dataclass
-class _WordDocuments(_Documents):
-    """Documents with the postings of each word, their lengths in words, and the sum of the current ones' lengths."""
+class Bm25(SearchIndex[str]):
+    """A BM25 index with Lucene's formula (k1 1.2, b 0.75, non-negative inverse document frequency).
 
-    words: dict[str, _Postings] = field(default_factory=dict)
-    lengths: "array[float]" = field(default_factory=lambda: array("d"))
-    total: int = 0
-
-
-class Bm25(SearchIndex[_WordDocuments]):
-    """A BM25 index with Lucene's formula (k1 1.2, b 0.75, non-negative inverse document frequency)."""
-
-    def search(self, query: str, k: int) -> list[Item]:
-        """Return up to `k` entries that share a word with `query`, best first."""
-        return [hit.item for hit in self.scored(query, k)]
+    It finds entries that share a word with the query.
+    """
 
     def scored(self, query: str, k: int) -> list[SearchHit]:
         """Return the results of `search` with their scores."""
         self.follow()
-        documents = self._documents
-        scores = np.zeros(len(documents.items))
-        current = len(documents.numbers)
-        if current == 0 or documents.total == 0:
+        scores = np.zeros(len(self._items))
+        current = len(self._numbers)
+        if current == 0 or self._total == 0:
             return []
-        lengths = np.frombuffer(documents.lengths)
+        lengths = np.frombuffer(self._lengths)
         # BM25's length normalization: K1 * (1 - B + B * length / mean length).
-        norms = K1 * (1 - B) + lengths * (K1 * B * current / documents.total)
+        norms = K1 * (1 - B) + lengths * (K1 * B * current / self._total)
         for word, count_in_query in Counter(search_words(query)).items():
-            postings = documents.words.get(word)
+            postings = self._words.get(word)
             if postings is None or postings.living == 0:
                 continue
             inverse_frequency = math.log(1 + (current - postings.living + 0.5) / (postings.living + 0.5))
@@ -241,77 +166,69 @@ class Bm25(SearchIndex[_WordDocuments]):
             scores[numbers] += count_in_query * inverse_frequency * counts / (counts + norms[numbers])
         return self._best(scores, k, 0.0)
 
-    def _empty(self) -> _WordDocuments:
-        return _WordDocuments()
+    def _clear(self) -> None:
+        """Remove all documents: also the postings of each word, the lengths in words, and their sum."""
+        super()._clear()
+        self._words: dict[str, _Postings] = {}
+        self._lengths = array("d")
+        self._total = 0
 
-    def _index(self, number: int, item: Item) -> None:
+    def _add(self, item: Item) -> None:
+        """Add an entry to the postings of its words."""
         length, counts = _word_counts(item.text)
-        documents = self._documents
-        documents.lengths.append(length)
-        documents.total += length
-        words = documents.words
+        self._lengths.append(length)
+        self._total += length
         for word, count in counts:
-            postings = words.get(word)
+            postings = self._words.get(word)
             if postings is None:
-                postings = words[word] = _Postings()
-            postings.numbers.append(number)
+                postings = self._words[word] = _Postings()
+            postings.numbers.append(len(self._items))
             postings.counts.append(count)
             postings.living += 1
+        super()._add(item)
 
-    def _remove_statistics(self, number: int, item: Item) -> None:
+    def _remove_statistics(self, item: Item) -> None:
         length, counts = _word_counts(item.text)
-        self._documents.total -= length
+        self._total -= length
         for word, _ in counts:
-            self._documents.words[word].living -= 1
+            self._words[word].living -= 1
 
 
-@dataclass
-class _VectorDocuments(_Documents):
-    """Documents with a matrix that has a row for each, and spare rows."""
-
-    matrix: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty((0, 0), np.float32))
-
-
-class Dense(SearchIndex[_VectorDocuments]):
+class Dense(SearchIndex[Vector]):
     """An exact index by cosine similarity over the entries' vectors of length 1."""
-
-    def search(self, query: Vector, k: int) -> list[Item]:
-        """Return the `k` entries nearest to the unit vector `query`, nearest first."""
-        return [hit.item for hit in self.scored(query, k)]
 
     def scored(self, query: Vector, k: int) -> list[SearchHit]:
         """Return the results of `search` with their cosines; all entries if `k` is at least the number of entries."""
         self.follow()
-        if not self._documents.items:
+        if not self._items:
             return []
-        if query.shape != self._documents.matrix.shape[1:]:
+        if query.shape != self._matrix.shape[1:]:
             raise BadInput(self._misfit("the query", query))
-        return self._best(self._cosines(query), k, -math.inf)
-
-    def _cosines(self, query: Vector) -> Scores:
         # einsum adds row by row. BLAS depends on the number of rows, which would change the last bit of a score.
-        return np.asarray(np.einsum("ij,j->i", self._documents.matrix[: len(self._documents.items)], query))
+        cosines = np.einsum("ij,j->i", self._matrix[: len(self._items)], query)
+        return self._best(np.asarray(cosines), k, -math.inf)
 
-    def _empty(self) -> _VectorDocuments:
-        return _VectorDocuments()
+    def _clear(self) -> None:
+        """Remove all documents: also the matrix that has a row for each, and spare rows."""
+        super()._clear()
+        self._matrix: npt.NDArray[np.float32] = np.empty((0, 0), np.float32)
 
-    def _index(self, number: int, item: Item) -> None:
+    def _add(self, item: Item) -> None:
+        """Add an entry and its vector to the index. Raises BadInput for an entry without a vector that fits."""
+        number = len(self._items)
         if item.vector is None:
             raise BadInput(f"entry {item.entry_id} has no vector. Rerun the memory with an embedder.")
-        documents = self._documents
         if number == 0:
-            documents.matrix = np.empty((64, len(item.vector)), np.float32)
-        elif number == len(documents.matrix):
-            documents.matrix = np.concatenate((documents.matrix, np.empty_like(documents.matrix)))
-        if item.vector.shape != documents.matrix.shape[1:]:
+            self._matrix = np.empty((64, len(item.vector)), np.float32)
+        elif number == len(self._matrix):
+            self._matrix = np.concatenate((self._matrix, np.empty_like(self._matrix)))
+        if item.vector.shape != self._matrix.shape[1:]:
             raise BadInput(self._misfit(f"entry {item.entry_id}", item.vector))
-        documents.matrix[number] = item.vector
-
-    def _remove_statistics(self, number: int, item: Item) -> None:
-        """Do nothing, since this index has no statistics."""
+        self._matrix[number] = item.vector
+        super()._add(item)
 
     def _misfit(self, owner: str, vector: Vector) -> str:
         return (
             f"{owner} has a vector of {vector.shape[-1]} numbers, but other vectors have "
-            f"{self._documents.matrix.shape[1]}. Rerun the memory with a single embedder."
+            f"{self._matrix.shape[1]}. Rerun the memory with a single embedder."
         )

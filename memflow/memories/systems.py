@@ -1,14 +1,16 @@
 """The class System, which declares a memory system, and the systems that ship with memflow.
 
-A system is declared in the module of its memory and named by an entry point. registry.py parses names such as
-`rag_2_4_30`.
+An entry point names the class of a memory, and systems.toml the rest of its system; or the entry point names a
+`System`. registry.py parses names such as `rag_2_4_30`.
 """
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import metadata
 from importlib.metadata import EntryPoint
+from importlib.resources import files
 from typing import Any
 
 from memflow.chat.limits import ITEMS, TEXT
@@ -108,14 +110,27 @@ class InstalledSystems(Mapping[str, System]):
     """The systems that ship with memflow, by name. A system is imported at its first use."""
 
     def __getitem__(self, name: str) -> System:
-        system: System = _points()[name].load()
-        return system
+        return _load(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(_points())
 
     def __len__(self) -> int:
         return len(_points())
+
+
+@cache
+def _load(name: str) -> System:
+    loaded: type[Memory] | System = _points()[name].load()
+    if isinstance(loaded, System):
+        return loaded
+    declared = _declared()[name]
+    return System(name, loaded, **{**declared, "numbers": tuple(declared.get("numbers", ()))})
+
+
+@cache
+def _declared() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(files(__package__).joinpath("systems.toml").read_text(encoding="utf-8"))
 
 
 @cache

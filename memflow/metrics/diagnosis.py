@@ -25,18 +25,14 @@ def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt
 
     Arguments are accuracies pooled over users. The last axis is the period; axes before it are independent scores. A
     single number as upper bound or random accuracy applies to every period. The score is negative below random
-    accuracy, and NaN if an upper bound is not above it. Raises BadInput for non-numeric values or different numbers of
-    periods.
+    accuracy, and NaN if an upper bound is not above it. Raises BadInput for different numbers of periods.
     """
-    scored, bound, chance = (
-        _numbers(name, given)
-        for name, given in (("overall", overall), ("upper bound", upper_bound), ("random", random))
-    )
+    scored, bound, chance = (np.asarray(part, dtype=np.float64) for part in (overall, upper_bound, random))
     periods = scored.shape[-1] if scored.ndim else 1
     if not periods:
         raise BadInput("`overall` has no periods. Pass the score of at least one period.")
     for name, other in (("upper bound", bound), ("random", chance)):
-        if other.ndim and (other.shape[-1] != periods or not _broadcast(other.shape, scored.shape)):
+        if other.ndim and other.shape[-1] != periods:
             raise BadInput(
                 f"`overall` has the shape {scored.shape}, but {name} has {other.shape}. Pass the same "
                 "periods in the last axis of both."
@@ -46,18 +42,6 @@ def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt
         ratios = np.where(above > _LEAST, (scored - chance) / above, np.nan)
     scores: Array = np.mean(np.atleast_1d(ratios), axis=-1)
     return scores
-
-
-def _numbers(name: str, given: npt.ArrayLike) -> Array:
-    try:
-        return np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError) as wrong:
-        raise BadInput(f"{name} is not an array of numbers ({wrong}). Pass numbers.") from wrong
-
-
-def _broadcast(shape: tuple[int, ...], other: tuple[int, ...]) -> bool:
-    """Return whether two shapes are equal from the last axis backwards, up to the length of the shorter one."""
-    return all(one == two for one, two in zip(reversed(shape), reversed(other), strict=False))
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,10 +74,8 @@ def _walk_back(said: Sequence[str], wanted: Sequence[str]) -> tuple[set[str], in
 
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
-_ARTICLES = frozenset(("a", "an", "the", "and"))
 _ARTICLE = re.compile(r"\b(?:a|an|the|and)\b")
 _NOT_ALPHANUMERIC = re.compile(r"[^a-z0-9]+")
-_ASCII_ALPHANUMERIC = "".join(chr(code) if chr(code).isalnum() else " " for code in range(128))
 _NOT_WORD = re.compile(r"[\W_]+")
 _HAN = re.compile(f"[{HAN}]")
 _LEXEVAL = str.maketrans(
@@ -96,11 +94,7 @@ NO_SUCH_THING = ("no information available", "not mentioned")
 @lru_cache(maxsize=50_000)
 def _stems(text: str) -> tuple[Counter[str], int]:
     """Return the count of each stem in a text, after normalization, and the total number of stems."""
-    plain = text.lower().translate(_NO_PUNCTUATION)
-    if plain.isascii() and plain.isprintable():
-        words = [word for word in plain.split() if word not in _ARTICLES]
-    else:  # "the’s" holds an article
-        words = _ARTICLE.sub(" ", plain).split()
+    words = _ARTICLE.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split()
     return Counter(map(stem_of, words)), len(words)
 
 
@@ -257,11 +251,7 @@ def _common_places(wanted: Sequence[str], said: Sequence[str]) -> list[int]:
 
 @lru_cache(maxsize=10_000)
 def _english_words(text: str, stem: bool) -> tuple[str, ...]:
-    plain = text.lower()
-    if plain.isascii():  # the same, faster
-        words = plain.translate(_ASCII_ALPHANUMERIC).split()
-    else:
-        words = _NOT_ALPHANUMERIC.sub(" ", plain).split()
+    words = _NOT_ALPHANUMERIC.sub(" ", text.lower()).split()
     return tuple(stem_of(word) if len(word) > 3 else word for word in words) if stem else tuple(words)
 
 

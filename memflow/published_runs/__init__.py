@@ -5,12 +5,13 @@ downloads. rows.py has the row types, forms.yaml the forms of files, forms.py th
 layouts.py the positions of questions, recognition.py files without a declaration, and matching.py the comparison with a
 benchmark's questions.
 
-collection.py reads a folder, rescoring.py scores a run; run_comparisons.py, run_attribution.py and run_checks.py
-compare, attribute and check runs; report.py states what they show; page.py is the page of `memflow import published`.
+collection.py reads the declared runs of a folder, rescoring.py scores a run; run_comparisons.py, run_attribution.py and
+run_checks.py compare, attribute and check runs; report.py states what they show; page.py is the page of `memflow import
+published`.
 """
 
+from memflow.published_runs.collection import read_run
 from memflow.published_runs.forms import declared_runs, find_run
-from memflow.published_runs.reader import read_run
 from memflow.published_runs.rows import Claim, DeclaredRun, PublishedAnswer, PublishedRun
 
 __all__ = [

@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from memflow.benchmarks.packaged import load_yaml
-from memflow.published_runs.rows import Claim, DeclaredRun
+from memflow.published_runs.rows import DeclaredRun
 
 
 class Missing:
@@ -86,27 +86,15 @@ class Form(BaseModel):
 def forms() -> Mapping[str, Form]:
     """Return all known forms by name."""
     declared = load_yaml(__package__, "forms.yaml")
-    return {
-        name: Form(name=name, **{**(declared[form["like"]] if "like" in form else {}), **_own(form)})
-        for name, form in declared.items()
-    }
-
-
-def _own(form: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in form.items() if name != "like"}
+    merged = {name: {**declared.get(form.pop("like", ""), {}), **form} for name, form in declared.items()}
+    return {name: Form(name=name, **form) for name, form in merged.items()}
 
 
 @cache
 def declared_runs() -> tuple[DeclaredRun, ...]:
     """Return the published runs that runs.yaml declares."""
     return tuple(
-        DeclaredRun(
-            **{
-                **{name: value for name, value in {**group, **run}.items() if name != "runs"},
-                "files": tuple(run.get("files") or group["files"]),
-                "claims": tuple(Claim(**claim) for claim in run.get("claims", ())),
-            }
-        )
+        DeclaredRun(**{name: value for name, value in {**group, **run}.items() if name != "runs"})
         for group in load_yaml(__package__, "runs.yaml")
         for run in group["runs"]
     )

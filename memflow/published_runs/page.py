@@ -1,137 +1,120 @@
-"""The page of published runs: tables by benchmark, contract and judge, with numbers and sources only."""
+"""The page of published runs: tables by benchmark, contract and judge, with numbers and sources only.
+
+page.yaml has its sentences and columns. Runs without an interval are in the JSON result only.
+"""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.views import Heading, Note, Part, Table
-from memflow.published_runs.check_sections import (
-    claims_parts,
-    evidence_parts,
-    labels_parts,
-    reads_parts,
-    sources_parts,
-)
+from memflow.metrics.intervals import Interval
 from memflow.published_runs.report import (
     JUDGE_TEST,
     RunsReport,
     bracket,
-    interval_cell,
     p_words,
     percent,
     points,
 )
-from memflow.published_runs.rescoring import RUBRIC, WORD_F1, RescoredRun, Values, benchmark_facts
+from memflow.published_runs.rescoring import RUBRIC, WORD_F1, RescoredRun, benchmark_facts
 from memflow.published_runs.rows import Claim
 from memflow.published_runs.run_checks import MEAN_OF_RUNS
 from memflow.published_runs.run_comparisons import RunDifference
 from memflow.scoring.catalog import ACCURACY
 from memflow.scoring.markdown import escape, markdown_table
 
-TITLE = "What published runs say when scored again"
+TEXTS = load_yaml(__package__, "page.yaml")
+TITLE: str = TEXTS["title"]
 MOST_DIFFERENCES = 6
-"""Rows of a table of differences on the shorter page."""
-MOST_CATEGORIES = 6
-"""Categories that a table has as columns; those of other benchmarks are in the JSON result."""
-TERMS = (
-    "A run is one evaluation of a system. Its file has a row per question: the answer, the label that a judge gave it, "
-    "or the retrieved messages. No model was called for this page: all labels are those of the files.",
-    "`claimed %` is the value that the authors state in a text or a summary file. `labels %` is the share of the rows "
-    "that the judge labeled correct. `without wrong keys %` is that share over the questions whose gold answer has no "
-    "known error.",
-    "The reader is the model that answers. A run is `self-judged` if the reader is also the judge. An `anchor` is a "
-    "baseline, such as the full conversation in the prompt.",
-    "Each judge and each judge prompt has a table of its own, because labels of different judges cannot be compared.",
-    "Intervals are 95 %, over conversations, or over questions where each question has its own history: Korn and "
-    "Graubard's for proportions, and CR2 standard errors for means. A run over fewer than three conversations has no "
-    "interval.",
-)
-SHORTENED = (
-    "This page has the runs over at least three conversations, and the largest differences between them. The command "
-    "also prints all others, the values by category, the F1 of the answers, what reads returned, labels of answers "
-    "that repeat the gold or share no word with it, and hashes and damaged rows of all files."
-)
+"""Rows of a table of differences."""
+ROLES = {"anchor": " (anchor)", JUDGE_TEST: " (test of the judge)", "oracle": " (evidence given)"}
 
 
-def page_parts(report: RunsReport, is_complete: bool = True) -> Iterator[Part]:
-    """Yield the parts of the page, the findings first; all tables, or those of the shorter page of the docs."""
+def page_parts(report: RunsReport) -> Iterator[Part]:
+    """Yield the parts of the page, the findings first."""
     systems = {run.system for run in report.runs}
     yield Note(f"{len(report.runs)} published runs of {len(systems)} memory systems and baselines.")
-    yield from (Note(f"- {sentence}") for sentence in TERMS)
-    yield from [] if is_complete else [Note(SHORTENED)]
+    yield from _items(TEXTS["terms"])
+    yield Note(TEXTS["shortened"])
     yield Heading("Findings")
-    yield from (Note(f"- {sentence}") for sentence in report.statements())
-    yield from _groups(report, is_complete)
-    yield from _f1(report) if is_complete else ()
-    yield from _comparisons(report, is_complete)
-    yield from evidence_parts(report, is_complete)
-    yield from reads_parts(report) if is_complete else ()
-    yield from labels_parts(report) if is_complete else ()
-    yield from claims_parts(report)
-    yield from sources_parts(report, is_complete)
+    yield from _items(report.statements())
+    yield from _groups(report)
+    yield from _comparisons(report)
+    yield from _evidence(report)
+    yield from _claims(report)
+    yield from _sources(report)
 
 
-def _groups(report: RunsReport, is_complete: bool) -> Iterator[Part]:
+def _items(sentences: Iterable[str]) -> Iterator[Note]:
+    return (Note(f"- {sentence}") for sentence in sentences)
+
+
+def _groups(report: RunsReport) -> Iterator[Part]:
+    """Yield a table of the runs of each benchmark, contract and judge, anchors and the best first."""
     groups: dict[tuple[str, str, str], list[RescoredRun]] = {}
     for run in report.runs:
-        if run.main is not None and (is_complete or run.main.interval().low is not None):
+        if run.main is not None and run.main.interval().low is not None:
             groups.setdefault(run.group, []).append(run)
     yield Heading("Claims and labels, by judge and judge prompt")
     order = list(dict.fromkeys(run.run.benchmark for run in report.runs))
     for (benchmark, contract, judge), runs in sorted(
         groups.items(), key=lambda item: order.index(item[0][0])
     ):
-        facts = benchmark_facts(benchmark)
         ordered = sorted(runs, key=_order)
-        categories = sorted({name for run in runs for name in run.categories()})
-        in_table = categories if is_complete and 1 < len(categories) <= MOST_CATEGORIES else []
-        titles = [facts.categories.get(name, name) for name in in_table]
+        has_rubrics = RUBRIC.name in runs[0].values
         value = "labels %" if ACCURACY.name in runs[0].values else "rubrics of at least .5 %"
-        means = ["mean rubric %"] if RUBRIC.name in runs[0].values else []
+        columns = [value if name == "VALUE" else name for name in TEXTS["groups"]]
         yield Table(
-            (
-                "run",
-                "reader and prompt",
-                "questions",
-                "claimed %",
-                value,
-                "95 % interval",
-                "without wrong keys %",
-                *means,
-                *titles,
-            ),
-            [(*_group_row(run, means), *_category_cells(run, in_table)) for run in ordered],
-            f"\n{facts.title}; judge {judge}; judge prompt {contract or 'not stated'}",
+            [*columns, *["mean rubric %"] * has_rubrics],
+            [[*_group_row(run), *([_mean(run)] if has_rubrics else [])] for run in ordered],
+            f"\n{benchmark_facts(benchmark).title}; judge {judge}; judge prompt {contract or 'not stated'}",
         )
-        yield from (Note(text) for run in ordered for text in _run_notes(run))
+        for run in ordered:
+            if unlabeled := run.unlabeled():
+                answers = f"{unlabeled:,} answer{'s' * (unlabeled != 1)}"
+                yield Note(f"{run.name}: {answers} without a label of the judge, counted as wrong.")
 
 
 def _order(run: RescoredRun) -> tuple[bool, float]:
     return run.role != "anchor", -((run.main and run.main.interval().value) or 0.0)
 
 
-def _group_row(run: RescoredRun, means: Sequence[str]) -> Sequence[Any]:
+def _group_row(run: RescoredRun) -> Sequence[Any]:
+    """Return the cells of a run; selected questions have no accuracy."""
     values = run.main
-    if values is None or run.is_selected:
-        cells = ["", "none: selected questions", "", "", *("" for _ in means)]
-    else:
+    reader = [run.reader, f"prompt {run.prompt}" * bool(run.prompt), "self-judged" * run.is_self_judged]
+    cells = ["", "none: selected questions", "", ""]
+    if values is not None and not run.is_selected:
         interval = values.interval()
-        cells = [
-            _claim(run),
-            percent(interval.value, 2),
-            interval_cell(interval, run.facts.units),
-            _sound(run, values),
-        ]
-        cells += [_mean(run) for _ in means]
-    return _marked(run), _reader(run), len(values.by_question) if values else 0, *cells
+        sound = ""
+        if run.sound is not None:
+            questions = values.by_question.keys() & run.sound
+            sound = f"{percent(values.interval(run.sound).value, 2)} of {len(questions):,}"
+        cells = [_claim(run), percent(interval.value, 2), interval_cell(interval, run.facts.units), sound]
+    return (
+        run.name + ROLES.get(run.role, ""),
+        "; ".join(filter(None, reader)),
+        len(values.by_question) if values else 0,
+        *cells,
+    )
+
+
+def interval_cell(interval: Interval, units: str) -> str:
+    """Return an interval in percent, or why there is none, with the name of the units."""
+    if interval.low is None or interval.high is None:
+        reason = (
+            (interval.reason or "").replace("episodes", units).replace("episode", units.removesuffix("s"))
+        )
+        return f"none: {reason}"
+    return f"{percent(interval.low)} – {percent(interval.high)}"
 
 
 def _claim(run: RescoredRun) -> str:
     """Return the claim of the metric that the table shows; the claim of a mean rubric stands beside the mean."""
-    claims = [
-        claim for claim in run.claims if claim.metric in ("accuracy", "mean of votes", "rubric at least half")
-    ]
-    of_scored = [claim for claim in claims if claim.of in (None, len(run.answers))]
-    return "".join(f"{percent(claim.value, 2)}{_note(claim)}" for claim in of_scored[:1])
+    shown = ("accuracy", "mean of votes", "rubric at least half")
+    claims = [claim for claim in run.claims if claim.metric in shown and claim.of in (None, len(run.answers))]
+    return "".join(f"{percent(claim.value, 2)}{_note(claim)}" for claim in claims[:1])
 
 
 def _note(claim: Claim) -> str:
@@ -139,88 +122,20 @@ def _note(claim: Claim) -> str:
 
 
 def _mean(run: RescoredRun) -> str:
+    """Return the mean of the rubrics with its interval and the claimed mean; empty for selected questions."""
+    if run.is_selected:
+        return ""
     interval = run.values[RUBRIC.name].interval()
-    claimed = "".join(
-        f"; claimed {percent(claim.value, 2)}{_note(claim)}"
-        for claim in run.claims
-        if claim.metric == "rubric"
-    )
+    claims = [claim for claim in run.claims if claim.metric == "rubric"]
+    claimed = "".join(f"; claimed {percent(claim.value, 2)}{_note(claim)}" for claim in claims)
     return f"{percent(interval.value, 2)} {bracket(interval)}".strip() + claimed
 
 
-def _sound(run: RescoredRun, values: Values) -> str:
-    """Return the value without wrong keys and the number of questions; empty where they are not known."""
-    if run.sound is None:
-        return ""
-    return f"{percent(values.interval(run.sound).value, 2)} of {len(values.by_question.keys() & run.sound):,}"
-
-
-def _marked(run: RescoredRun) -> str:
-    marks = {"anchor": " (anchor)", JUDGE_TEST: " (test of the judge)", "oracle": " (evidence given)"}
-    return run.name + marks.get(run.role, "")
-
-
-def _reader(run: RescoredRun) -> str:
-    parts = [
-        run.reader,
-        f"prompt {run.prompt}" if run.prompt else "",
-        "self-judged" if run.is_self_judged else "",
-    ]
-    return "; ".join(filter(None, parts))
-
-
-def _category_cells(run: RescoredRun, categories: Sequence[str]) -> list[str]:
-    groups, values = run.categories(), run.main
-    if values is None or run.is_selected:
-        return ["" for _ in categories]
-    cells = []
-    for name in categories:
-        questions = [question for question in groups.get(name, ()) if question in values.by_question]
-        cells.append(percent(values.interval(questions).value) if questions else "")
-    return cells
-
-
-def _run_notes(run: RescoredRun) -> Iterator[str]:
-    unlabeled = run.unlabeled()
-    if unlabeled:
-        answers = f"{unlabeled:,} answer{'s' * (unlabeled != 1)}"
-        yield f"{run.name}: {answers} without a label of the judge, counted as wrong."
-
-
-def _f1(report: RunsReport) -> Iterator[Part]:
-    by_benchmark: dict[str, list[tuple[RescoredRun, Values]]] = {}
-    for run in report.runs:
-        if run.facts.f1 and WORD_F1.name in run.values and not run.is_selected:
-            by_benchmark.setdefault(run.run.benchmark, []).append((run, run.values[WORD_F1.name]))
-    if by_benchmark:
-        yield Heading("F1 of the published answers, computed again")
-        yield Note(
-            "F1 needs no judge. A long answer has a low F1, so compare only runs with the same answer prompt."
-        )
-    for benchmark, runs in by_benchmark.items():
-        rows = [
-            (
-                _marked(run),
-                "; ".join(filter(None, (run.reader, run.prompt and f"prompt {run.prompt}"))),
-                len(values.by_question),
-                percent(values.interval().value, 2),
-                interval_cell(values.interval(), run.facts.units),
-                percent(values.interval(run.sound).value, 2) if run.sound is not None else "",
-            )
-            for run, values in sorted(runs, key=lambda item: -(item[1].interval().value or 0.0))
-        ]
-        columns = ("run", "reader and prompt", "answers", "F1 %", "95 % interval", "without wrong keys %")
-        yield Table(columns, rows, benchmark_facts(benchmark).title)
-
-
-def _comparisons(report: RunsReport, is_complete: bool) -> Iterator[Part]:
+def _comparisons(report: RunsReport) -> Iterator[Part]:
+    """Yield a table of the largest differences of each family of comparisons."""
     if report.families:
         yield Heading("Paired differences on the same questions")
-        yield Note(
-            "Two runs are compared if they are of the same system, or have the same reader and answer prompt, and "
-            "share at least 3 conversations. The difference is paired by question, and its interval resamples "
-            "conversations. p values are from sign-flip tests, adjusted by Holm's method over the rows of a table."
-        )
+        yield Note(TEXTS["comparisons"]["note"])
     for family in report.families:
         first = family[0]
         benchmark, contract, judge = first.a.group
@@ -230,28 +145,16 @@ def _comparisons(report: RunsReport, is_complete: bool) -> Iterator[Part]:
         elif first.metric is not (first.a.main and first.a.main.metric):
             measure = f"share of the evidence that {first.a.system} retrieved"
         tests = f"{first.tests} test{'s' * (first.tests != 1)}"
+        largest = sorted(family, key=lambda row: -abs(row.difference.difference or 0.0))[:MOST_DIFFERENCES]
         yield Table(
-            ("A", "B", "A %", "B %", "A - B, points", "adjusted p", "questions", "differs", "better"),
-            [_difference_row(row) for row in (family if is_complete else _largest(family))],
+            TEXTS["comparisons"]["columns"],
+            [_difference_row(row) for row in largest],
             f"\n{benchmark_facts(benchmark).title}; {measure}; {tests}",
         )
 
 
-def _largest(family: Sequence[RunDifference]) -> Sequence[RunDifference]:
-    """Return the largest differences of a table."""
-    return sorted(family, key=lambda row: -abs(row.difference.difference or 0.0))[:MOST_DIFFERENCES]
-
-
 def _difference_row(row: RunDifference) -> Sequence[Any]:
-    differs = [
-        name
-        for name, a, b in (
-            ("reader", row.a.reader, row.b.reader),
-            ("prompt", row.a.prompt, row.b.prompt),
-            ("run", row.a.name, row.b.name),
-        )
-        if a != b and (name != "run" or row.is_same_reader)
-    ]
+    differs = ["reader"] * (row.a.reader != row.b.reader) + ["prompt"] * (row.a.prompt != row.b.prompt)
     return (
         row.a.name,
         row.b.name,
@@ -260,9 +163,96 @@ def _difference_row(row: RunDifference) -> Sequence[Any]:
         points(row),
         p_words(row).removeprefix("adjusted p ").removeprefix("= "),
         row.difference.n,
-        ", ".join(differs),
+        ", ".join(differs or ["run"]),
         (row.better or "").upper(),
     )
+
+
+def _evidence(report: RunsReport) -> Iterator[Part]:
+    """Yield the section on evidence."""
+    if not report.attributions:
+        return
+    yield Heading("Where the evidence was lost")
+    yield from _items(TEXTS["evidence"]["terms"])
+    unknown: dict[str, list[str]] = {}
+    rows = []
+    for part in report.attributions:
+        recall, rule = part.retrieved, part.rule
+        if recall.value is None:
+            reason = part.rows[0].reason or part.scores["evidence_recall"].reason or ""
+            unknown.setdefault(reason, []).append(part.run.name)
+        elif recall.low is not None:
+            wrong, right = part.count(correct=False), part.count(correct=True)
+            lenient = part.with_all_evidence(correct=False, lenient=True).value
+            rows.append(
+                (
+                    part.run.name,
+                    part.kind,
+                    len(part.attributed),
+                    _share(recall),
+                    "" if wrong is None else wrong,
+                    _share(part.with_all_evidence(correct=False)),
+                    percent(lenient) if rule else "",
+                    "" if right is None else right,
+                    _share(part.without_evidence(correct=True)),
+                    percent(rule.near_rate) if rule else "",
+                )
+            )
+    yield Table(TEXTS["evidence"]["columns"], rows)
+    for reason, names in unknown.items():
+        runs = names[0] if len(names) == 1 else f"{len(names)} runs"
+        yield Note(f"The evidence was not examined, because {reason}: {runs}.")
+    for part in report.attributions:
+        if part.agreement:
+            there, strict, lax, missing, strict_missing, lenient_missing = part.agreement
+            yield Note(
+                f"The files of {part.run.name} have ids and texts, which tests both rules. Of {there:,} evidence "
+                f"messages in its contexts, the strict rule finds {strict:,} and the lenient rule {lax:,}. Of "
+                f"{missing:,} that are not there, they falsely find {strict_missing:,} and {lenient_missing:,}."
+            )
+    if without := len(report.runs) - len(report.attributions):
+        yield Note(f"{without} runs have neither contexts nor retrieved ids in their files.")
+
+
+def _share(interval: Interval) -> str:
+    return "" if interval.value is None else f"{percent(interval.value)} {bracket(interval)}"
+
+
+def _claims(report: RunsReport) -> Iterator[Part]:
+    """Yield the section on claims."""
+    if not report.claims:
+        return
+    equal = sum(check.is_equal is True for check in report.claims)
+    unknown = sum(check.is_equal is None for check in report.claims)
+    yield Heading("Claims that differ from the rows")
+    yield Note(
+        f"{equal} of {len(report.claims)} claims equal the value of the rows. {unknown} cannot be checked: the "
+        "rows do not contain what they are computed from."
+    )
+    rows = [
+        (
+            check.run.name,
+            check.claim.metric,
+            check.claim.where,
+            percent(check.claim.value, 2),
+            percent(check.value.value, 2) if check.value else "",
+            interval_cell(check.value, check.run.facts.units) if check.value else "not checkable",
+            "outside" if check.is_outside else "",
+        )
+        for check in report.claims
+        if not check.is_equal
+    ]
+    if rows:
+        yield Table(TEXTS["claims"], rows)
+
+
+def _sources(report: RunsReport) -> Iterator[Part]:
+    """Yield the section on sources."""
+    yield Heading("Sources")
+    systems: dict[tuple[str, str], dict[str, None]] = {}
+    for run in report.runs:
+        systems.setdefault((run.source, run.license), {})[run.system] = None
+    yield Table(TEXTS["sources"], [(*source, ", ".join(names)) for source, names in systems.items()])
 
 
 def page_text(parts: Iterable[Part], date: str, command: str) -> str:
@@ -276,19 +266,18 @@ def page_text(parts: Iterable[Part], date: str, command: str) -> str:
                 lines.append(escape(part.text).replace("\\`", "`"))
             case Table():
                 lines += [f"**{escape(part.title.strip())}**"] * bool(part.title)
-                shown = [
-                    at for at in range(len(part.columns)) if at == 0 or any(str(row[at]) for row in part.rows)
-                ]
-                cells = [[_cell(row[at]) for at in shown] for row in part.rows]
-                names = [part.columns[at] for at in shown]
-                right = [
-                    name
-                    for at, name in enumerate(names)
-                    if at and all(row[at][:1] in "0123456789+-<" for row in cells)
-                ]
-                lines.append(markdown_table(names, cells, right))
+                lines.append(_markdown(part))
     return "\n\n".join(lines) + "\n"
 
 
-def _cell(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else str(value)
+def _markdown(part: Table) -> str:
+    """Return a table without its empty columns; columns of numbers are aligned at the right."""
+    shown = [at for at in range(len(part.columns)) if at == 0 or any(str(row[at]) for row in part.rows)]
+    cells = [
+        [f"{row[at]:,}" if isinstance(row[at], int) else str(row[at]) for at in shown] for row in part.rows
+    ]
+    names = [part.columns[at] for at in shown]
+    right = [
+        name for at, name in enumerate(names) if at and all(row[at][:1] in "0123456789+-<" for row in cells)
+    ]
+    return markdown_table(names, cells, right)

@@ -1,4 +1,4 @@
-"""Reading of published answers: the files of a declared run, or files whose form is recognized by their shape.
+"""Reading of published answers from files of a form.
 
 Answers are matched with questions by position, never by text. Nothing is dropped silently: what is left out is a fault.
 """
@@ -7,7 +7,6 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from memflow.errors import BadInput
@@ -19,70 +18,22 @@ from memflow.published_runs.cleaning import (
     without_repeats,
 )
 from memflow.published_runs.files import ResultsFile
-from memflow.published_runs.forms import Form, Missing, RawRow, forms
+from memflow.published_runs.forms import Form, Missing, RawRow
 from memflow.published_runs.layouts import Layout, layout_of
 from memflow.published_runs.rows import (
     LEFT_OUT,
     NO_LABEL,
     NOT_JUDGED,
-    DeclaredRun,
     PublishedAnswer,
     PublishedRun,
 )
 
 _LABELS = {
-    "CORRECT": 1.0,
-    "WRONG": 0.0,
-    "PASS": 1.0,
-    "FAIL": 0.0,
-    "YES": 1.0,
-    "NO": 0.0,
-    "TRUE": 1.0,
-    "FALSE": 0.0,
+    **dict.fromkeys(("CORRECT", "PASS", "YES", "TRUE"), 1.0),
+    **dict.fromkeys(("WRONG", "FAIL", "NO", "FALSE"), 0.0),
 }
 _SKIPPED = {"SKIP", "SKIPPED"}
 _NUMBER_AT_END = re.compile(r"\d+$")
-
-
-def read_run(folder: Path, run: DeclaredRun) -> PublishedRun:
-    """Return a declared run from its files in `run.folder` in or beside `folder`, or in `folder`.
-
-    Raises BadInput if a file is missing or damaged, or has another form.
-    """
-    paths = run_files(folder, run)
-    form = forms()[run.form]
-    files = [ResultsFile.read(path) for path in paths]
-    for file in files:
-        if not file.has_form(form):
-            raise BadInput(
-                f"{file.path} is not of the form {form.name} ({form.title}): it has {file.top_level_text()}."
-            )
-    blocks = [ResultsFile.read(path) for path in _found(folder, run, run.companions.get("blocks"))]
-    read = read_files(
-        files, form, run.choice, blocks=blocks[0] if blocks else None, conversation=run.conversation
-    )
-    faults = [
-        f"{file.name}: the content is not that of the declared run (SHA-256 {file.digest[:12]})"
-        for file in files
-        if run.sha256.get(file.name, file.digest) != file.digest
-    ]
-    return replace(
-        read, declaration=run, contract=run.contract or read.contract, faults=(*faults, *read.faults)
-    )
-
-
-def run_files(folder: Path, run: DeclaredRun) -> list[Path]:
-    """Return the files of a declared run. Raises BadInput if a pattern has none."""
-    return [path for pattern in run.files for path in _found(folder, run, pattern)]
-
-
-def _found(folder: Path, run: DeclaredRun, pattern: str | None) -> list[Path]:
-    roots = (folder / run.folder, folder.parent / run.folder, folder)
-    root = next(root for root in roots if root.is_dir() or root == folder)
-    paths = sorted({*root.glob(pattern), *root.glob(f"{pattern}.gz")}) if pattern else []
-    if pattern and not paths:
-        raise BadInput(f"{run.id}: no file {pattern} in {root}. Download it from {run.source}.")
-    return paths
 
 
 def read_files(

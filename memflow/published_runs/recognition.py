@@ -30,7 +30,8 @@ def read_path(
     files, faults = _read_files(_paths(path), path)
     by_form: dict[str, list[ResultsFile]] = {}
     for file in files:
-        if (form := recognize(file)) is not None:
+        form = next((form for form in forms().values() if file.has_form(form)), None)
+        if form is not None:
             by_form.setdefault(form.name, []).append(file)
     known = [forms()[name] for name in by_form]
     mine = [form for form in known if form.benchmark == benchmark]
@@ -40,7 +41,8 @@ def read_path(
         names = "; ".join(f"{form.title}: {by_form[form.name][0].name}" for form in mine)
         raise BadInput(f"{path} has results of several forms ({names}). Name a file, or a pattern of names.")
     form = mine[0]
-    blocks = next((file for file in files if is_blocks(file, form)), None) or _sibling_blocks(path, form)
+    siblings = files if path.is_dir() or not form.blocks else _read_files(_paths(path.parent), path)[0]
+    blocks = next((file for file in siblings if is_blocks(file, form)), None)
     run = read_files(by_form[form.name], form, choice, layout, blocks)
     if len(run.files) > 1:
         _only_run(path, by_form[form.name], form, run.choice, layout)
@@ -48,11 +50,6 @@ def read_path(
         first = f" The first fault: {run.faults[0]}." if run.faults else ""
         raise BadInput(f"{path} has no valid answer.{first} Get the file again, then rerun.")
     return replace(run, faults=(*faults, *run.faults))
-
-
-def recognize(file: ResultsFile) -> Form | None:
-    """Return the first form that a file has, or None."""
-    return next((form for form in forms().values() if file.has_form(form)), None)
 
 
 def _paths(path: Path) -> list[Path]:
@@ -81,20 +78,6 @@ def _read_files(paths: Sequence[Path], path: Path) -> tuple[list[ResultsFile], l
             f"none of the {len(paths)} result files of {path} can be read. The first fault: {faults[0]}"
         )
     return files, faults
-
-
-def _sibling_blocks(path: Path, form: Form) -> ResultsFile | None:
-    """Return a file of blocks in the folder of the results, if the form needs one."""
-    if not form.blocks:
-        return None
-    for sibling in _paths(path.parent):
-        try:
-            file = ResultsFile.read(sibling)
-        except BadInput:
-            continue
-        if is_blocks(file, form):
-            return file
-    return None
 
 
 def _only_run(

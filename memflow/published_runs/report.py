@@ -2,20 +2,19 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from memflow.metrics.intervals import Interval
-from memflow.published_runs.rescoring import RescoredRun, Values
+from memflow.published_runs.rescoring import WORD_F1, RescoredRun, Values
 from memflow.published_runs.rows import PublishedRun
 from memflow.published_runs.run_attribution import BenchmarkMessages, RunAttribution, attribute_run
 from memflow.published_runs.run_checks import (
     HALF,
     ClaimCheck,
     LabelCheck,
-    ReadCheck,
     check_claims,
     check_labels,
-    check_reads,
 )
 from memflow.published_runs.run_comparisons import RunDifference, compare_runs, compare_values
 
@@ -33,7 +32,6 @@ class RunsReport:
     attributions: Sequence[RunAttribution]
     claims: Sequence[ClaimCheck]
     labels: Sequence[LabelCheck]
-    reads: Sequence[ReadCheck]
     missing: Mapping[str, str]
 
     @classmethod
@@ -61,13 +59,78 @@ class RunsReport:
             attributions,
             check_claims(rescored),
             [labels for run in rescored if (labels := check_labels(run)) is not None],
-            [reads for run in rescored if (reads := check_reads(run)) is not None],
             missing,
         )
 
     def statements(self) -> list[str]:
         """Return the findings, a sentence or more each: claims, pairs, evidence, judges, labels and reads."""
         return [sentence for part in STATEMENTS for sentence in part(self)]
+
+    def faults(self) -> list[str]:
+        """Return a sentence per damaged part of the files, and per run that cannot be read."""
+        faults = [f"{run.name}: {fault}" for run in self.runs for fault in run.run.faults]
+        return faults + [f"{name} cannot be read: {reason}" for name, reason in self.missing.items()]
+
+    def data(self) -> dict[str, Any]:
+        """Return the report as plain values, for JSON: one object per run, comparison and attribution."""
+        return {
+            "statements": self.statements(),
+            "runs": [run_row(run) for run in self.runs],
+            "comparisons": [
+                {
+                    **asdict(row.difference),
+                    "a": row.a.name,
+                    "b": row.b.name,
+                    "metric": row.metric.name,
+                    "p_adjusted": row.p_adjusted,
+                    "tests": row.tests,
+                    "better": row.better,
+                }
+                for family in self.families
+                for row in family
+            ],
+            "attributions": [
+                {
+                    "run": part.run.name,
+                    "found_by": part.kind,
+                    "rule": part.rule and asdict(part.rule),
+                    "wrong": part.count(correct=False),
+                    "wrong_with_all_evidence": part.with_all_evidence(correct=False)._asdict(),
+                    "right_without_evidence": part.without_evidence(correct=True)._asdict(),
+                    "scores": {name: asdict(score) for name, score in part.scores.items()},
+                }
+                for part in self.attributions
+            ],
+            "faults": self.faults(),
+        }
+
+
+def run_row(run: RescoredRun) -> dict[str, Any]:
+    """Return a run's figures as plain values, with the interval of each category; none of selected questions."""
+    values = run.main or run.values.get(WORD_F1.name)
+    row: dict[str, Any] = {
+        **{name: getattr(run, name) for name in ("system", "judge", "reader", "prompt", "role", "source")},
+        "run": run.name,
+        "benchmark": run.run.benchmark,
+        "contract": run.run.contract,
+        "self_judged": run.is_self_judged,
+        "questions": len(values.by_question) if values else len(run.answers),
+        "claims": [asdict(claim) for claim in run.claims],
+        "files": list(run.run.files),
+        "digest": run.run.digest,
+        "metric": values.metric.name if values else None,
+        **dict.fromkeys(("value", "low", "high", "reason", "without_wrong_keys")),
+        "categories": {},
+    }
+    if values is not None and not run.is_selected:
+        row |= {name: getattr(values.interval(), name) for name in ("value", "low", "high", "reason")}
+        row["without_wrong_keys"] = values.interval(run.sound).value if run.sound is not None else None
+        row["categories"] = {
+            run.facts.categories.get(name, name): values.interval(questions)._asdict()
+            for name, questions in run.categories().items()
+            if values.by_question.keys() & {*questions}
+        }
+    return row
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -80,16 +143,6 @@ def bracket(interval: Interval) -> str:
     if interval.low is None or interval.high is None:
         return ""
     return f"[{percent(interval.low)}, {percent(interval.high)}]"
-
-
-def interval_cell(interval: Interval, units: str) -> str:
-    """Return an interval in percent, or why there is none, with the name of the units."""
-    if interval.low is None or interval.high is None:
-        reason = (
-            (interval.reason or "").replace("episodes", units).replace("episode", units.removesuffix("s"))
-        )
-        return f"none: {reason}"
-    return f"{percent(interval.low)} – {percent(interval.high)}"
 
 
 def points(row: RunDifference) -> str:
@@ -218,12 +271,12 @@ def _of_labels(report: RunsReport) -> Iterator[str]:
 
 
 def _of_reads(report: RunsReport) -> Iterator[str]:
-    cut = [row for row in report.reads if row.cut]
-    for row in cut:
-        yield (
-            f"In {row.run.name}, {row.cut:,} of {len(row.run.answers):,} published contexts are cut at one length. "
-            "Evidence that is missing there may be in the part that was cut."
-        )
+    for run in report.runs:
+        if cut := sum(answer.context_cut for answer in run.answers.values()):
+            yield (
+                f"In {run.name}, {cut:,} of {len(run.answers):,} published contexts are cut at one length. "
+                "Evidence that is missing there may be in the part that was cut."
+            )
 
 
 STATEMENTS: Sequence[Callable[[RunsReport], Iterator[str]]] = (

@@ -88,7 +88,8 @@ class RescoredRun:
     """A published run with its scored questions: those that its benchmark does not score apart.
 
     `questions` are those of the benchmark by id, where its data is at hand. They give the positions that a file does
-    not state, and the texts that it changed.
+    not state, and the texts that it changed. `name`, `system`, `reader`, `judge`, the answer `prompt`, `role`,
+    `selection`, `source`, `license` and `claims` are as the declaration or the files state them (rows.DeclaredRun).
     """
 
     def __init__(self, run: PublishedRun, questions: Mapping[str, Question] | None = None) -> None:
@@ -100,50 +101,18 @@ class RescoredRun:
         self.answers = {key(answer): answer for answer in run.answers if answer.category != apart}
         self.clusters = {name: answer.conversation for name, answer in self.answers.items()}
         self._questions = questions or {}
+        self.name = self._stated("id", ", ".join(run.files))
+        self.system = self._stated("system", self.name)
+        self.reader, self.judge = self._stated("reader", NOT_STATED), self._stated("judge", NOT_STATED)
+        self.prompt, self.role = self._stated("prompt", ""), self._stated("role", "system")
+        self.selection = self._stated("selection", "whole")
+        self.source, self.license = self._stated("source", ""), self._stated("license", "")
+        self.claims: Sequence[Claim] = run.declaration.claims if run.declaration else ()
 
-    @property
-    def name(self) -> str:
-        """The id of the declared run, or the names of its files."""
-        return self._declared("id") or ", ".join(self.run.files)
-
-    @property
-    def system(self) -> str:
-        """The system that was run."""
-        return self._declared("system") or self.run.header.get("system", self.name)
-
-    @property
-    def reader(self) -> str:
-        """The model that answered, as the declaration or the files state it."""
-        return self._declared("reader") or self.run.header.get("reader", NOT_STATED)
-
-    @property
-    def judge(self) -> str:
-        """The model that judged, as the declaration or the files state it."""
-        return self._declared("judge") or self.run.header.get("judge", NOT_STATED)
-
-    @property
-    def prompt(self) -> str:
-        """The answer prompt, as the declaration or the files state it."""
-        return self._declared("prompt") or self.run.header.get("prompt", "")
-
-    @property
-    def pair(self) -> str:
-        """The declared text that repeated or paired runs share; empty without one."""
-        return self._declared("pair")
-
-    @property
-    def role(self) -> str:
-        """What the run is: a system, an anchor, an oracle, or a test of the judge."""
-        return self._declared("role") or "system"
-
-    @property
-    def claims(self) -> Sequence[Claim]:
-        """The declared claims."""
-        return self.run.declaration.claims if self.run.declaration else ()
-
-    def _declared(self, name: str) -> str:
-        value = str(getattr(self.run.declaration, name)) if self.run.declaration else ""
-        return "" if value == NOT_STATED else value
+    def _stated(self, name: str, default: str) -> str:
+        """Return what the declaration states, or else the file, or else the default."""
+        declared = str(getattr(self.run.declaration, name, NOT_STATED))
+        return declared if declared not in ("", NOT_STATED) else self.run.header.get(name, default)
 
     @property
     def is_selected(self) -> bool:
@@ -153,7 +122,7 @@ class RescoredRun:
         """
         layout = layout_of(self.run.benchmark)
         asked = sum(len(layout.scored[name]) for name in {*self.clusters.values()}) if layout else 0
-        return self._declared("selection") == "selected" or len(self.answers) < COVERED * asked
+        return self.selection == "selected" or len(self.answers) < COVERED * asked
 
     @property
     def is_self_judged(self) -> bool:
@@ -219,11 +188,6 @@ class RescoredRun:
         """
         judge = f"{NOT_STATED} ({self.system})" if self.judge == NOT_STATED else self.judge
         return self.run.benchmark, self.run.contract, judge
-
-    @property
-    def selection(self) -> str:
-        """What was run of the benchmark: the whole, conversations, a subset, or selected questions."""
-        return self._declared("selection") or "whole"
 
     def unlabeled(self) -> int:
         """Return the number of answers that a judge read and did not label, which count as wrong."""

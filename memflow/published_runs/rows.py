@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from pydantic import BaseModel, ConfigDict
+
 NOT_JUDGED = "the recorded answer was not judged"
 NO_LABEL = "the judge of the recorded run gave no label"
 JUDGE_OFF = (
@@ -71,9 +73,10 @@ class Claim:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DeclaredRun:
+class DeclaredRun(BaseModel):
     """A published run as declared in runs.yaml: where its files are, how they are read, and what is claimed."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str
     system: str
@@ -86,7 +89,7 @@ class DeclaredRun:
     """The conversation of all rows, where the rows do not name it."""
     choice: str | None = None
     """The cutoff or system that is read, where a file has several."""
-    companions: Mapping[str, str] = field(default_factory=dict)
+    companions: Mapping[str, str] = {}
     """Further files that a form needs, by purpose."""
     reader: str = "not stated"
     judge: str = "none"
@@ -103,9 +106,7 @@ class DeclaredRun:
     `selected` by an outcome: no accuracy can be stated."""
     role: str = "system"
     """`system`, `anchor` (full context, naive RAG, no memory), `oracle` or `judge_test` (wrong answers)."""
-    pair: str = ""
-    """Runs with the same text differ only in the memory: same questions, reader, judge and prompt."""
-    sha256: Mapping[str, str] = field(default_factory=dict)
+    sha256: Mapping[str, str] = {}
     """The checksum of a file's text by its name without `.gz`, where it is known."""
     note: str = ""
 

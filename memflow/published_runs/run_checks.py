@@ -1,28 +1,18 @@
-"""Checks of published runs that need no model: claims beside values, labels beside words, and what reads returned."""
+"""Checks of published runs that need no model: claims beside values, and labels beside words."""
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from memflow.memories.design import Design
-from memflow.memories.server.protocol import Capabilities
 from memflow.metrics.intervals import Interval
 from memflow.published_runs.rescoring import PASSED, RUBRIC, WORD_F1, RescoredRun, Values, key, label_or_wrong
 from memflow.published_runs.rows import Claim, PublishedAnswer
-from memflow.published_runs.run_attribution import number_retrieved
 from memflow.scoring.catalog import ACCURACY
 from memflow.scoring.estimate import NO_VALUE
-from memflow.scoring.health.latency import read_latency
-from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
-from memflow.scoring.health.reads import empty_reads
-from memflow.scoring.health.states import Measurement
-from memflow.scoring.health.texts import properties
 from memflow.scoring.metric import Metric
 
-SEARCH = ("search", "retrieval", "retrieve", "recall")
-"""The names of latencies of reads, in the order of preference."""
 MEAN_OF_RUNS = re.compile(r"^mean of (\w+) runs")
 NUMBERS = {"two": 2, "three": 3, "four": 4, "five": 5}
 _OURS = {"accuracy": ACCURACY.name, "rubric": RUBRIC.name, "rubric at least half": PASSED.name}
@@ -115,21 +105,16 @@ def _recorded(answer: PublishedAnswer, metric: str) -> float | None:
 class LabelCheck:
     """Labels beside the words of the answers, as counts: no judge is needed to see either.
 
-    `equal_wrong` of the `equal` answers with exactly the words of the gold answer are labeled wrong. `foreign_right` of
-    the `foreign` answers without a word of it are labeled correct. `common` is the most frequent of these answers, with
-    the number of times and the share that is labeled correct. `split` questions of `voted` have unequal votes.
+    `equal_wrong` of the `equal` answers with exactly the words of the gold answer are labeled wrong. `common` is the
+    most frequent answer without a word of it, with the number of times and the share that is labeled correct.
     """
 
     run: RescoredRun
     equal: int
     equal_wrong: int
-    foreign: int
-    foreign_right: int
     common: str
     commons: int
     common_right: Interval
-    voted: int
-    split: int
 
 
 def check_labels(run: RescoredRun) -> LabelCheck | None:
@@ -143,81 +128,14 @@ def check_labels(run: RescoredRun) -> LabelCheck | None:
         if name in labels.by_question
     }
     equal = [label for label, value in both.values() if value >= WHOLE_F1]
-    foreign = {name: label for name, (label, value) in both.items() if value == 0}
+    foreign = [name for name, (_, value) in both.items() if value == 0]
     texts = {name: (run.answers[name].answer or "").strip(" .").casefold() for name in foreign}
     common, commons = next(iter(Counter(texts.values()).most_common(1)), ("", 0))
-    voted = [answer for answer in run.answers.values() if len(answer.votes) > 1]
     return LabelCheck(
         run,
         len(equal),
         sum(label < HALF for label in equal),
-        len(foreign),
-        sum(label >= HALF for label in foreign.values()),
         common,
         commons,
         labels.interval([name for name, text in texts.items() if text == common]) if commons else NO_VALUE,
-        len(voted),
-        sum(len({*answer.votes}) > 1 for answer in voted),
-    )
-
-
-@dataclass(frozen=True)
-class ReadCheck:
-    """What the reads of a run returned: how many items, how often the largest number, and two measures of health."""
-
-    run: RescoredRun
-    counts: Sequence[int]
-    cut: int
-    empty: Measurement
-    latency: Measurement
-
-    @property
-    def share_at_largest(self) -> float:
-        """The share of the reads that returned exactly the largest number of items."""
-        return Counter(self.counts)[max(self.counts)] / len(self.counts)
-
-
-def check_reads(run: RescoredRun) -> ReadCheck | None:
-    """Return the check of a run's reads; None if the files state neither items nor their number nor a latency."""
-    counts = {name: number_retrieved(answer) for name, answer in run.answers.items()}
-    reads: dict[str, list[ProbeRead]] = {}
-    for name, answer in run.answers.items():
-        seconds = next((answer.seconds[step] for step in SEARCH if step in answer.seconds), None)
-        if counts[name] is not None or seconds is not None:
-            reads.setdefault(answer.conversation, []).append(_read(name, answer, counts[name], seconds))
-    if not reads:
-        return None
-    # The store of a published run is not known, as that of a memory server without an export.
-    episodes = [EpisodeObservation(name, [], {}, rows, server=Capabilities()) for name, rows in reads.items()]
-    traits = MemoryTraits(run.system, Design())
-    counted = [episode for episode in episodes if any(read.returned for read in episode.reads)]
-    return ReadCheck(
-        run,
-        [count for count in counts.values() if count is not None],
-        sum(answer.context_cut for answer in run.answers.values()),
-        empty_reads(counted, traits, lambda reads, k: {}),
-        read_latency(episodes, traits),
-    )
-
-
-def _read(name: str, answer: PublishedAnswer, count: int | None, seconds: float | None) -> ProbeRead:
-    returned: Mapping[str, int] = {} if count is None else {"item": count}
-    return ProbeRead(
-        probe_id=name,
-        episode_id=answer.conversation,
-        sequence=1,
-        query=answer.question,
-        text=properties(answer.question),
-        labels={},
-        live={},
-        returned=returned,
-        recalled=answer.messages or answer.sessions,
-        failure=None,
-        cut_by_budget=answer.context_cut,
-        empty=count == 0,
-        slope=None,
-        attribution=None,
-        evidence=(),
-        lag=None,
-        seconds=seconds,
     )

@@ -44,8 +44,6 @@ class EpisodeHistory:
     items: Sequence[Item]
     checkpoints: Mapping[int, int]
     messages: Mapping[str, int] = field(default_factory=dict)
-    indexes: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-    """Shared by the search indexes of the restored memories (EntryStore.indexes)."""
     starts: Mapping[int, int] = field(default_factory=dict)
     """The sequence number before the first message of each checkpoint with messages."""
 
@@ -68,7 +66,7 @@ class EpisodeHistory:
 def _restored_store(history: EpisodeHistory | None, probe: Probe) -> EntryStore:
     if history is None:
         return EntryStore()
-    return EntryStore.restored(history.items, history.sequence(probe), history.indexes)
+    return EntryStore.restored(history.items, history.sequence(probe))
 
 
 def not_played(probe: Probe) -> BadInput:
@@ -89,18 +87,16 @@ async def answer_all(
     *,
     on_answer: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-    running: asyncio.Semaphore | None = None,
 ) -> list[Reply]:
     """Return the replies in the order of `probes`. Probes are answered concurrently; the chat limits the concurrency.
 
     `on_answer` is called after every probe. Probes of one checkpoint share a restored memory, which is freed after its
     last read, as is the history of an episode. A probe whose memory fails yields a reply with a reason. With a `clock`,
-    reads are timed. Calls with the same `running` share its limit of probes in RAM. Raises FatalChatError and
-    ServerDown.
+    reads are timed. Raises FatalChatError and ServerDown.
     """
     remaining_histories = dict(histories)
     del histories  # a caller that keeps no reference lets each history end with its last probe
-    running = running or asyncio.Semaphore(RUNNING)
+    running = asyncio.Semaphore(RUNNING)
     reading = asyncio.Semaphore(READING)
     memories: dict[_Moment, Memory] = {}
     uses = Counter[_Moment | str](moment for probe in probes for moment in (_moment(probe), probe.episode_id))
@@ -270,6 +266,7 @@ async def _ask(
 
 
 def _completion_columns(completion: Completion | None) -> dict[str, Any]:
+    """Return the columns of a reply that describe the model's completion; none without one."""
     if completion is None:
         return {}
     return {

@@ -4,11 +4,10 @@ memflow/pipeline.py lists the steps. resources/steps.py provides rows and models
 dry_run.py from memory and counting chats.
 """
 
-import asyncio
-from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
 from memflow.benchmarks.api import Benchmark, States
 from memflow.benchmarks.datasets import Dataset
@@ -19,11 +18,9 @@ from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import MemoryConfig
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Entry, Probe
-from memflow.run.early_answers import EarlyAnswers
 from memflow.run.unasked import search_text
 from memflow.timing import Clock
 
-T = TypeVar("T")
 Tables = Mapping[str, Iterable[Any]]
 """Rows by table. A large table is an iterator, whose rows exist only while they are written."""
 JUDGED = ("score.verdicts", "score.claims")
@@ -49,15 +46,6 @@ class ModelProvider(Protocol):
 
     async def embedder(self) -> Embedder:
         """Return the configured embedder."""
-
-    def of_stage(self, stage: str) -> "ModelProvider":
-        """Return the same models for another stage of the partition; requests are recorded under that stage."""
-
-    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start a task that may continue after the step. The caller must cancel the task."""
-
-    async def idle(self) -> None:
-        """Wait until the event loop has little to do."""
 
     def expect(self, total: int) -> Callable[[], None]:
         """Set the number of items of the step, for the progress bar. Return a function to call after each item."""
@@ -88,8 +76,8 @@ class StepContext:
     """Indexes entries, for the searches of one step."""
     calibrates: bool = True
     """Whether judges are calibrated."""
-    early: EarlyAnswers | None = None
-    """Set if the probes are asked in the same run, so that they can be asked during play."""
+    later_probes: Sequence[Probe] = ()
+    """The test probes that the same run asks after play: their queries check restored memories."""
 
     def __init__(
         self,

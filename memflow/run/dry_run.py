@@ -242,15 +242,6 @@ class _CountingModels:
     async def embedder(self) -> Embedder:
         return HashingEmbedder()
 
-    def of_stage(self, stage: str) -> "_CountingModels":
-        return self
-
-    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        return asyncio.create_task(work)
-
-    async def idle(self) -> None:
-        return
-
     def expect(self, total: int) -> Callable[[], None]:
         return lambda: None
 

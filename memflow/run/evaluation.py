@@ -23,9 +23,8 @@ from memflow.memories.registry import MemoryConfig
 from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
 from memflow.metrics.backends import EMBEDDER
 from memflow.records import Claim, FailureAttribution, Probe, Reply
-from memflow.run.answer import RUNNING, EpisodeHistory, answer_all
-from memflow.run.context import ModelProvider, StepContext, Tables
-from memflow.run.early_answers import Ask
+from memflow.run.answer import EpisodeHistory, answer_all
+from memflow.run.context import StepContext, Tables
 from memflow.run.evolution import Environment, count_events, evolves, play_assistant
 from memflow.run.health import observe_episodes, search_again, traits
 from memflow.run.play import EpisodeQueries, PlayedEpisode
@@ -42,9 +41,6 @@ from memflow.run.unasked import is_read, search_text
 from memflow.scoring.attribution import attribute, sequence_numbers
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import average_judges
-
-CHECKPOINTS_AT_ONCE = 256
-"""Checkpoints whose probes are asked at once during play: a bound on restored memories."""
 
 
 def plays_probes(benchmark: Benchmark, domain: Domain, memory: MemoryConfig) -> bool:
@@ -95,7 +91,7 @@ async def play_episodes(context: StepContext) -> Tables:
 
 
 async def _play_partition(context: StepContext) -> list[PlayedEpisode]:
-    """Play all episodes of the domain with the assistant's memory, and ask due probes early if a run does."""
+    """Play all episodes of the domain with the assistant's memory."""
     domain, benchmark = context.domain, context.benchmark
     memory, assistant = context.memory, context.assistant
     turns = context.rows("utterance.turns")
@@ -108,10 +104,6 @@ async def _play_partition(context: StepContext) -> list[PlayedEpisode]:
         domain, context.states(), turns, context.rows("feedback.sessions"), simulator, probes
     )
     chat, tools = await context.models.answering(assistant), await context.models.tools(assistant)
-    on_checkpoint = None
-    if context.early is not None and not evolves(memory, benchmark):
-        ask_probes = await _probe_asker(context, context.models.of_stage("answer"))
-        on_checkpoint = context.early.on_checkpoint(ask_probes, context.models.start, context.models.idle)
     remember = memory.factory(tools)
     return await play_assistant(
         Environment(benchmark, domain, assistant, chat, tools.chat, turns, probes),
@@ -121,15 +113,9 @@ async def _play_partition(context: StepContext) -> list[PlayedEpisode]:
         benchmark.replier(domain, chat),
         on_event=context.models.expect(count_events(memory, benchmark, episodes)),
         clock=context.clock,
-        on_checkpoint=on_checkpoint,
         queries=queries,
         observer=restored_memory_check(
-            benchmark,
-            domain,
-            memory,
-            episodes,
-            context.early.probes() if context.early is not None else probes,
-            remember,
+            benchmark, domain, memory, episodes, context.later_probes or probes, remember
         ),
     )
 
@@ -157,42 +143,12 @@ def episode_queries(
     }
 
 
-async def _probe_asker(context: StepContext, models: ModelProvider) -> Ask:
-    """Return a callback that asks the probes of one episode during play."""
-    chat, tools = await models.answering(context.assistant), await models.tools(context.assistant)
-    remember = context.memory.factory(tools)
-
-    checkpoints, running = asyncio.Semaphore(CHECKPOINTS_AT_ONCE), asyncio.Semaphore(RUNNING)
-
-    async def ask(probes: Sequence[Probe], history: EpisodeHistory) -> list[Reply]:
-        histories = {probes[0].episode_id: history}
-        async with checkpoints:
-            return await answer_all(
-                context.benchmark,
-                context.domain,
-                context.assistant,
-                probes,
-                histories,
-                remember,
-                chat,
-                clock=context.clock,
-                running=running,
-            )
-
-    return ask
-
-
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     ASSISTANT.set((context.domain.name, context.assistant))
-    early = await context.early.replies() if context.early is not None else {}
     probe_keys = _test_probe_keys(context)
-    on_answer = context.models.expect(len(probe_keys))
-    for _ in early:
-        on_answer()  # the progress bar counts the answers during play too
-    if unanswered := [probe for probe in probe_keys if probe.probe_id not in early]:
-        early |= await _answer_from_rows(context, unanswered, on_answer)
-    return {"answer.replies": (early.pop(probe.probe_id) for probe in probe_keys)}
+    replies = await _answer_from_rows(context, probe_keys, context.models.expect(len(probe_keys)))
+    return {"answer.replies": (replies.pop(probe.probe_id) for probe in probe_keys)}
 
 
 class _ProbeKey(NamedTuple):

@@ -28,7 +28,6 @@ from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Turn
 from memflow.run.answer import answer_one
 from memflow.run.play import (
-    AfterCheckpoint,
     CheckpointHandler,
     Episode,
     EpisodeQueries,
@@ -84,14 +83,13 @@ async def play_assistant(
     *,
     on_event: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-    on_checkpoint: AfterCheckpoint | None = None,
     queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
     observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play all episodes with one assistant, whose memory may evolve. Return the played episodes.
 
-    A memory that does not evolve is played by play.play_all, which receives `on_checkpoint` and `queries`. The
-    `observer` reads the memory during the evaluated play, not during earlier cycles.
+    A memory that does not evolve is played by play.play_all, which receives `queries`. The `observer` reads the
+    memory during the evaluated play, not during earlier cycles.
 
     Raises BadInput if an episode of a memory that evolves has a base.
     """
@@ -102,7 +100,6 @@ async def play_assistant(
             replier,
             on_event=on_event,
             clock=clock,
-            on_checkpoint=on_checkpoint,
             queries=queries,
             observer=observer,
         )
@@ -160,6 +157,8 @@ class _Evolution:
         return await play(episode, memory, self.replier, self.on_event, self.clock, observer=observer)
 
     def _evolve_at(self, episode: str, checkpoint: int) -> CheckpointHandler:
+        """Return the handler that evolves the policy from the replies at a checkpoint."""
+
         async def on_checkpoint(played_memory: Memory) -> None:
             memory = _as_evolving(played_memory)
             step = await self._evolve(memory.policy, await self._answer(memory, episode, checkpoint))

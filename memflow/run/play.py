@@ -1,8 +1,7 @@
 """The player: processes the events of one episode in order, with one memory, and records the transcript.
 
-Entries have `since` and `until`, so answer.py can restore any checkpoint and ask its probes, afterwards or while later
-periods are played (early_answers.py). evolution.py handles events of kind `checkpoint`. The player does not depend on a
-benchmark.
+Entries have `since` and `until`, so answer.py can restore any checkpoint and ask its probes afterwards. evolution.py
+handles events of kind `checkpoint`. The player does not depend on a benchmark.
 """
 
 import asyncio
@@ -31,8 +30,6 @@ FollowUp = Callable[[Sequence[Message]], Awaitable[Answer[str]]]
 """Returns the simulator's next message after a dialogue. Bound to its event, so it may use gold that no memory sees."""
 CheckpointHandler = Callable[[Memory], Awaitable[None]]
 """Is called with the memory at a checkpoint. Bound to its event, so it may use gold."""
-AfterCheckpoint = Callable[["PlayedEpisode", int, int], None]
-"""Is called with what was played so far, the checkpoint that ended, and the next one (or LAST)."""
 
 
 class PlayObserver(Protocol):
@@ -367,24 +364,23 @@ async def play(
     replier: Replier | None,
     on_event: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-    on_checkpoint: AfterCheckpoint | None = None,
     queries: EpisodeQueries | None = None,
     is_base: bool = False,
     observer: PlayObserver | None = None,
 ) -> PlayedEpisode:
     """Play one episode in order, and return the played episode.
 
-    `on_event` is called after every event except checkpoints, `on_checkpoint` after the last event of each checkpoint.
-    With a `clock`, writes are timed. A memory with state outside its store gets the `queries` of each checkpoint, and
-    whether the episode `is_base` of another. The `observer` reads the memory.
+    `on_event` is called after every event except checkpoints. With a `clock`, writes are timed. A memory with state
+    outside its store gets the `queries` of each checkpoint, and whether the episode `is_base` of another. The
+    `observer` reads the memory.
     """
     EPISODE.set(episode.episode_id)
     state = _EpisodePlay(episode, memory, replier, clock, queries or EpisodeQueries())
     if not isinstance(memory, ExternalMemory):
-        return await _play(state, on_event, on_checkpoint, observer)
+        return await _play(state, on_event, observer)
     try:
         await memory.on_start(episode.episode_id)
-        played = await _play(state, on_event, on_checkpoint, observer)
+        played = await _play(state, on_event, observer)
         await memory.on_end(is_base)
     except BaseException:
         memory.on_abort()
@@ -393,14 +389,10 @@ async def play(
 
 
 async def _play(
-    state: _EpisodePlay,
-    on_event: Callable[[], None],
-    on_checkpoint: AfterCheckpoint | None,
-    observer: PlayObserver | None,
+    state: _EpisodePlay, on_event: Callable[[], None], observer: PlayObserver | None
 ) -> PlayedEpisode:
-    """Process the events of an episode by checkpoint, and call the observer and `on_checkpoint` between them."""
+    """Process the events of an episode by checkpoint, and call the observer between them."""
     events, memory, episode_id = (state.episode.events, state.memory, state.episode.episode_id)
-    played = PlayedEpisode(episode_id, state.lines, memory.store, state.records)
     remaining = len(events)
     first = events[0].checkpoint if events else LAST
     await state.announce(state.queries.between(0, first))
@@ -423,11 +415,9 @@ async def _play(
         await state.announce(state.queries.between(checkpoint, following))
         if observer is not None:
             await observer.at_checkpoint(memory, episode_id, checkpoint)
-        if on_checkpoint is not None:
-            on_checkpoint(played, checkpoint, following)
     if observer is not None:
         await observer.at_end(memory, episode_id)
-    return played
+    return PlayedEpisode(episode_id, state.lines, memory.store, state.records)
 
 
 def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
@@ -445,15 +435,14 @@ async def play_all(
     *,
     on_event: Callable[[], None] = lambda: None,
     clock: Clock | None = None,
-    on_checkpoint: AfterCheckpoint | None = None,
     queries: Mapping[str, EpisodeQueries] = MappingProxyType({}),
     observer: PlayObserver | None = None,
 ) -> list[PlayedEpisode]:
     """Play episodes concurrently in this event loop, and return them in order; the chat limits concurrent requests.
 
     An episode with a base waits for the base and continues from a copy of its final store. `remember` creates a memory
-    on a store. `on_event`, `clock`, `on_checkpoint`, `observer` and the `queries` of an episode are passed to `play`.
-    Raises BadInput for an unknown base.
+    on a store. `on_event`, `clock`, `observer` and the `queries` of an episode are passed to `play`. Raises BadInput
+    for an unknown base.
     """
     episodes = list(episodes)
     bases = {episode.base for episode in episodes}
@@ -474,7 +463,6 @@ async def play_all(
             replier,
             on_event,
             clock,
-            on_checkpoint,
             queries.get(episode.episode_id),
             is_base=episode.episode_id in bases,
             observer=observer,

@@ -139,16 +139,12 @@ class _Reader:
         """
         ignored = self.memory.system.kinds_without_evidence
         current = {item.entry_id: item for item in items if item.kind not in ignored and item.alive(at)}
-        indexes: dict[Any, Any] = {}
 
         async def recalls_of(remember: Remember) -> list[Recall | MemflowError]:
-            memory = remember(EntryStore.restored(items, at, indexes))
+            memory = remember(EntryStore.restored(items, at))
             return await asyncio.gather(*(self._recall(memory, probe) for probe in probes))
 
-        rankings = await recalls_of(deep)
-        recalls = await recalls_of(
-            own
-        )  # after the first memory is freed, so that this one takes over its indexes
+        rankings, recalls = await recalls_of(deep), await recalls_of(own)
         return [
             self._row(probe, at, current, ranking, recall)
             for probe, ranking, recall in zip(probes, rankings, recalls, strict=True)

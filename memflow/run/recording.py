@@ -146,17 +146,7 @@ def scripted_meta(records: Iterable[Record]) -> dict[str, str]:
 
 
 def _recorded_message(row: TranscriptMessage) -> RecordedMessage:
-    return RecordedMessage(
-        episode_id=row.episode_id,
-        checkpoint=row.checkpoint,
-        event=row.event,
-        position=row.position,
-        message_id=row.message_id,
-        role=row.role,
-        speaker=row.speaker,
-        text=row.text,
-        sent_at=row.sent_at,
-    )
+    return RecordedMessage(**{name: getattr(row, name) for name in RecordedMessage.model_fields})
 
 
 def _digest(lines: Sequence[RecordedMessage]) -> str:

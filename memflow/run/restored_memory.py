@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.domains import Domain
@@ -22,7 +21,7 @@ from memflow.errors import FatalChatError, MemflowError, RestoredMemoryDiffers
 from memflow.fingerprint import digest
 from memflow.memories.entries import EntryStore
 from memflow.memories.external import ExternalMemory
-from memflow.memories.memory import Calls, Memory, Message, Recall
+from memflow.memories.memory import Memory, Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.records import Probe
 from memflow.run.play import LAST, Episode
@@ -34,8 +33,6 @@ OF_OTHERS = 8
 """Checkpoints of all other episodes together that are compared."""
 SHOWN = 200
 """Characters of a query or recall in an error message."""
-CANARY = "This message tests the isolation of memories: the code is 7391-alpha."
-"""A message that is written to a copy of a memory, to find out whether another copy recalls it."""
 
 Query = Callable[[str, int, int], str | None]
 """Returns the query for an episode and the checkpoints from one up to another; None if there is none."""
@@ -107,8 +104,6 @@ class RestoredMemoryCheck:
     _reads: dict[str, list[_SampledRead]] = field(default_factory=dict)
     _compared_early: set[str] = field(default_factory=set)
     _isolated: bool = False
-    _indexes: dict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
-    """What the search indexes of an episode's restored memories share (EntryStore.indexes)."""
 
     @property
     def first_episode(self) -> str | None:
@@ -136,7 +131,7 @@ class RestoredMemoryCheck:
         await self._record_read(memory, episode_id, checkpoint, query)
         if not self._isolated:
             self._isolated = True
-            await self._check_isolation(memory, self._reads.get(episode_id, [])[-1:])
+            await self._check_isolation(self._reads.get(episode_id, [])[-1:])
 
     async def at_end(self, memory: Memory, episode_id: str) -> None:
         """Compare every recorded read of a played episode with a memory restored as of that read.
@@ -145,7 +140,6 @@ class RestoredMemoryCheck:
         """
         for sampled in self._reads.pop(episode_id, []):
             await self._compare(memory, sampled)
-        self._indexes.pop(episode_id, None)
 
     async def _record_read(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
         content = await _read(memory, query)
@@ -154,7 +148,8 @@ class RestoredMemoryCheck:
             self._reads.setdefault(episode_id, []).append(read)
 
     async def _compare(self, memory: Memory, sampled: _SampledRead) -> None:
-        restored = self.remember(self._restored_store(memory, sampled))
+        """Read a memory that is restored as of a sampled read, and raise if it recalls something else."""
+        restored = self.remember(EntryStore.restored(list(memory.store), sampled.sequence))
         content = await _read(restored, sampled.query)
         if content is None:
             return
@@ -167,12 +162,8 @@ class RestoredMemoryCheck:
                 f"{content.minus(sampled.content)}"
             )
 
-    def _restored_store(self, memory: Memory, sampled: _SampledRead) -> EntryStore:
-        indexes = self._indexes[sampled.episode_id]
-        return EntryStore.restored(list(memory.store), sampled.sequence, indexes)
-
-    async def _check_isolation(self, memory: Memory, reads: Sequence[_SampledRead]) -> None:
-        """Raise if an empty memory recalls what this one stored, or one copy of it what is written to another."""
+    async def _check_isolation(self, reads: Sequence[_SampledRead]) -> None:
+        """Raise if an empty memory recalls what this one stored."""
         for sampled in reads:
             empty = self.remember(EntryStore())
             if empty.calls.chat_read:  # its read may ask the model; without one, it fails and is not compared
@@ -183,26 +174,6 @@ class RestoredMemoryCheck:
                     f"a new memory without entries recalls {content.minus(_RecallContent())} for the query "
                     f"{_shorten(sampled.query)} ({sampled.moment})"
                 )
-            if memory.calls == Calls():  # else a write would call a model
-                await self._check_copies(memory, sampled)
-
-    async def _check_copies(self, memory: Memory, sampled: _SampledRead) -> None:
-        """Write to one copy of a memory, and raise the error if another copy recalls something else then."""
-        indexes = self._indexes[sampled.episode_id]
-        first, second, third = (self.remember(memory.store.fork(indexes)) for _ in range(3))
-        before = await _read(first, CANARY)
-        if before is not None:
-            await self._require_repeatable(first, before, replace(sampled, query=CANARY))
-        del first  # so that the third takes over its search index
-        second.store.advance(1)
-        with suppress(Exception):  # the memory may reject a message that is in no benchmark
-            await second.write([Message("memflow-isolation-test", "user", CANARY)])
-        after = await _read(third, CANARY)
-        if before is not None and after is not None and after != before:
-            raise self._difference_error(
-                f"after a message was written to one copy of it, another copy also recalls {after.minus(before)} "
-                f"({sampled.moment})"
-            )
 
     async def _require_repeatable(self, memory: Memory, content: _RecallContent, read: _SampledRead) -> None:
         """Raise if a second read of a memory recalls something else than the first read, `content`."""

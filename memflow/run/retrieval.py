@@ -75,6 +75,7 @@ def _entries_of(
     sequence_by_message: Mapping[str, int],
     ignored: frozenset[str],
 ) -> ProbeEntries:
+    """Return the evidence, the entries and the recalled ones of a probe, as of its sequence number."""
     at = history.sequence(probe)
     items = {item.entry_id: item for item in history.items if item.kind not in ignored and item.alive(at)}
     recalled = [name for name in dict.fromkeys(reply.recalled) if name in items]

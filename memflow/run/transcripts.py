@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,19 @@ from memflow.memories.entries import Item
 from memflow.memories.evolving import policy_step
 from memflow.records import Claim, Entry, Policy, Probe, TranscriptMessage
 from memflow.run.answer import EpisodeHistory
-from memflow.run.play import PlayedEpisode
+from memflow.run.play import PlayedEpisode, PlayedMessage
 
+OF_MESSAGE = ("message_id", "role", "speaker", "text", "sent_at")
+OF_LINE = tuple(field.name for field in fields(PlayedMessage) if field.name not in ("message", "event"))
+OF_ITEM = ("entry_id", "kind", "text", "since", "until", "role", "previous")
+OF_STEP = ("cycle", "checkpoint", "asked", "answered", "correct", "completion", "reason")
+"""The columns that a message, a line of a transcript, an entry and a step of evolution have by the same name."""
 EPISODES_AT_ONCE = 64
 """Episodes whose stored entries are in memory at once."""
+
+
+def _columns(row: object, names: Iterable[str]) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in names}
 
 
 def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[TranscriptMessage]:
@@ -26,25 +36,8 @@ def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]
             episode_id=episode.episode_id,
             checkpoint=line.event.checkpoint,
             event=line.event.number,
-            position=line.position,
-            message_id=line.message.message_id,
-            role=line.message.role,
-            speaker=line.message.speaker,
-            text=line.message.text,
-            sent_at=line.message.sent_at,
-            sequence=line.sequence,
-            origin=line.origin,
-            completion=line.completion,
-            cut=line.cut,
-            reason=line.reason,
-            models_s=line.models_s,
-            own_s=line.own_s,
-            model_calls=line.model_calls,
-            forgets=line.forgets,
-            ended_entries=line.ended_entries,
-            forget_failure=line.forget_failure,
-            forget_s=line.forget_s,
-            forget_calls=line.forget_calls,
+            **_columns(line.message, OF_MESSAGE),
+            **_columns(line, OF_LINE),
         )
         for episode in played
         for line in episode.lines
@@ -58,16 +51,10 @@ def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> 
             domain=domain,
             assistant=assistant,
             episode_id=episode.episode_id,
-            entry_id=item.entry_id,
-            kind=item.kind,
-            text=item.text,
             sources=list(item.sources),
-            since=item.since,
-            until=item.until,
-            role=item.role,
             vector=None if item.vector is None else item.vector.tolist(),
             meta=json.dumps(item.meta, ensure_ascii=False, sort_keys=True),
-            previous=item.previous,
+            **_columns(item, OF_ITEM),
         )
         for episode in played
         for item in sorted(episode.store, key=lambda item: item.order)
@@ -89,17 +76,11 @@ def policy_rows(
                 episode_id=episode.episode_id,
                 step=number,
                 cadence=str(values["cadence"]),
-                cycle=step.cycle,
-                checkpoint=step.checkpoint,
                 feedback=str(values["feedback"]),
                 kinds=list(step.kinds),
                 changes=list(step.changes),
-                asked=step.asked,
-                answered=step.answered,
-                correct=step.correct,
                 since=item.since,
-                completion=step.completion,
-                reason=step.reason,
+                **_columns(step, OF_STEP),
             )
             for number, (item, step) in enumerate(steps)
         ]
@@ -168,6 +149,7 @@ def memory_texts(
 
 
 def _item(row: Entry, order: int) -> Item:
+    """Return a stored row as an entry of a memory, the `order`-th of its episode."""
     vector = None if row.vector is None else np.asarray(row.vector, dtype=np.float32)
     return Item(
         row.entry_id,

@@ -111,6 +111,7 @@ def catalog_rows() -> list[dict[str, Any]]:
 
 
 def _row(metric: Metric) -> dict[str, Any]:
+    """Return a metric as a row of the table score.metrics."""
     return {
         "metric": metric.name,
         "title": metric.title,

@@ -67,6 +67,7 @@ def collect(shared: Iterable[Metric], points: Iterable[EntryPoint]) -> Collected
 
 
 def _load(point: EntryPoint) -> tuple[Metric, ...]:
+    """Return the metrics that an entry point names. Raises BadSettings if it cannot be loaded or names others."""
     try:
         loaded = point.load()
         metrics = (loaded,) if isinstance(loaded, Metric) else tuple(loaded)

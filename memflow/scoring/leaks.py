@@ -235,6 +235,7 @@ def _with_digits(text: str) -> str:
 
 
 def _spelled_digits(number: re.Match[str]) -> str:
+    """Return a number that is spelled in English words, in digits."""
     total = part = 0
     for word in re.findall(r"[a-z]+", number[0]):
         if word == "thousand":

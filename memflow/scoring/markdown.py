@@ -72,6 +72,7 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
 
 
 def _failure_table(title: str, assistants: Sequence[str], scores: Sequence[Score]) -> str:
+    """Return a titled table of the failure rates of assistants, without faulty ones."""
     rates = {(score.assistant, score.metric): score for score in scores}
     rows = []
     for assistant in assistants:
@@ -85,6 +86,7 @@ def _failure_table(title: str, assistants: Sequence[str], scores: Sequence[Score
 
 
 def _value(score: Score | None) -> str:
+    """Return a value with its interval and noise as text; empty without a score."""
     if score is None:
         return ""
     if score.value is None:

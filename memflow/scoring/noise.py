@@ -57,6 +57,7 @@ def _sample(score: Score, by_kind: Mapping[str, list[float | None]]) -> _Sample:
 
 
 def _with_noise(score: Score, sample: _Sample, noise: Deviation | None) -> Score:
+    """Return a score with the values of its repeats and their noise; the score itself without either."""
     if noise is None or not sample.values:
         return score
     return replace(

@@ -170,6 +170,7 @@ def _json(shape: BaseModel) -> str:
 
 
 def _parse(model: type[T], line: str, name: str, number: int) -> T:
+    """Return a line of a file of verdicts. Raises BadInput with the line number and the field."""
     try:
         return model.model_validate_json(line)
     except ValidationError as wrong:

@@ -1,17 +1,14 @@
 """The chats of a step by role and model; every request is recorded in the ledger."""
 
-import asyncio
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from memflow.benchmarks.domains import RoleDecoding
 from memflow.chat.ledger import LedgeredChat, RequestContext
 from memflow.memories.memory import Embedder, Tools
 from memflow.repeats import request_repeat
 from memflow.resources.models.cached_embedder import CachedEmbedder
-from memflow.resources.models.clients import Clients, T
-from memflow.resources.models.event_loop import detached
+from memflow.resources.models.clients import Clients
 from memflow.resources.models.recorded_embedder import EMBEDDING, RecordedEmbedder
 
 Watch = Callable[[RequestContext, int, int], None]
@@ -66,18 +63,6 @@ class Chats:
             return embedder
         account = replace(self.account, role=EMBEDDING, model=embedder.model)
         return RecordedEmbedder(embedder, self.clients.ledger, account)
-
-    def of_stage(self, stage: str) -> "Chats":
-        """Return the same models for another stage of the partition; requests are recorded under that stage."""
-        return Chats(self.clients, replace(self.account, stage=stage), self.watch, self.decoding)
-
-    def start(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
-        """Start a task that may continue after the step. The caller must cancel the task."""
-        return detached(work)
-
-    async def idle(self) -> None:
-        """Wait until the event loop has little to do. Callers continue one after another."""
-        await self.clients.idle()
 
     def expect(self, total: int) -> Callable[[], None]:
         """Set the number of items of this step, for the progress bar. Return a function to call after each item."""

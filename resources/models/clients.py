@@ -44,10 +44,6 @@ from memflow.run.handlers import handlers
 if TYPE_CHECKING:
     from memflow.resources.model_proxy.server import ModelProxy
 
-BUSY_S = 0.002
-"""Seconds for one iteration of an event loop that has little to do."""
-PAUSE_S = 0.01
-"""Seconds between two looks at a busy event loop."""
 
 T = TypeVar("T")
 
@@ -75,7 +71,6 @@ class Clients:
         self._stack = AsyncExitStack()
         self._opened: dict[str, asyncio.Task[Any]] = {}
         self._memory_servers: dict[tuple[str, str, str], tuple[ServerConnection, ModelAccess]] = {}
-        self._idle = asyncio.Lock()
 
     async def chat(self, name: str) -> Chat:
         """Return the chat of the model `name`, without the ledger."""
@@ -172,17 +167,6 @@ class Clients:
         await asyncio.gather(*(server.stop() for server, _ in opened))
         for key in keys:
             self._memory_servers.pop(key, None)
-
-    async def idle(self) -> None:
-        """Wait until one iteration of the event loop takes less than BUSY_S."""
-        async with self._idle:
-            clock = asyncio.get_running_loop().time
-            while True:
-                began = clock()
-                await asyncio.sleep(0)
-                if clock() - began < BUSY_S:
-                    return
-                await asyncio.sleep(PAUSE_S)
 
     async def close(self) -> None:
         """Close the connections of all clients, and end the memory servers."""

@@ -3,20 +3,18 @@
 clients.py opens the models of the settings; resources/vllm_servers/ starts servers.
 """
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine
 from typing import Any, Self, TypeVar
 
 from memflow.chat.budget import Budget
 from memflow.chat.ledger import RequestContext
 from memflow.concurrency import run_coroutine
-from memflow.records import Probe
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.models.chats import Chats, Watch
 from memflow.resources.models.clients import Clients
 from memflow.resources.models.event_loop import EventLoopThread, detached
 from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
-from memflow.run.early_answers import EarlyAnswers
 
 T = TypeVar("T")
 
@@ -40,8 +38,6 @@ class Models:
         self.budget = budget
         self.watch: Watch = lambda account, done, total: None
         self.servers = servers or VllmServers(settings.models, settings.home)
-        self.early: dict[str, EarlyAnswers] = {}
-        """The early answers of each run that plays."""
         self._loop = EventLoopThread()
         self._clients: Clients | None = None
 
@@ -74,16 +70,8 @@ class Models:
     def _open_clients(self) -> Clients:
         return Clients(self.settings, self.ledger, self.servers, self.budget)
 
-    def early_answers(self, run_id: str, probes: Iterable[Probe]) -> EarlyAnswers:
-        """Create and return the early answers of a run, for later use by the step that answers probes."""
-        self.early[run_id] = EarlyAnswers(probes)
-        return self.early[run_id]
-
     def end_run(self, run_id: str) -> None:
-        """Cancel the requests of a run's early answers that are still running, and end the run's memory servers."""
-        early = self.early.pop(run_id, None)
-        if early is not None:
-            self._loop.call(early.cancel)
+        """End the run's memory servers."""
         clients = self._clients
         if clients is not None:
             self._loop.call(lambda: detached(clients.end_run(run_id)))

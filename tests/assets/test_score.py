@@ -35,7 +35,7 @@ def test_health_has_the_scores_of_a_memory_unless_it_is_faulty(
         data=None,
         models=None,
         warehouse=Warehouse(lake, tmp_path / "x.duckdb"),
-        asks_early=False,
+        asks_probes=False,
     )
     metadata = health_metadata(run, "score.health")
     statement = "none of 1 measures shows a fault" if state == "ok" else f"it is {state}"

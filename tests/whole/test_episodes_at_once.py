@@ -8,8 +8,6 @@ import pytest
 from memflow.operations.planned_runs import Outcome
 from memflow.resources.lake.lake import Lake
 from memflow.run import evaluation, transcripts
-from memflow.run.early_answers import EarlyAnswers
-from memflow.run.play import PlayedEpisode
 
 DOMAIN, ASSISTANT = "amemgym_demo~3", "rag_2_4_30"
 
@@ -18,9 +16,6 @@ DOMAIN, ASSISTANT = "amemgym_demo~3", "rag_2_4_30"
 def test_rows_are_equal_if_episodes_are_read_one_by_one(
     run_in: Callable[..., Outcome], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def asks_nothing(*_: object) -> Callable[[PlayedEpisode, int, int], None]:
-        return lambda played, checkpoint, following: None
-
     histories: list[set[str]] = []
     read = evaluation.episode_histories
 
@@ -28,7 +23,6 @@ def test_rows_are_equal_if_episodes_are_read_one_by_one(
         histories.append({probe.episode_id for probe in probes})  # or of claims
         return read(entries, said, probes)
 
-    monkeypatch.setattr(EarlyAnswers, "on_checkpoint", asks_nothing)
     monkeypatch.setattr(evaluation, "episode_histories", recording)
     replies, others = [], []
     for folder, at_once in (("one", 1), ("all", 64)):

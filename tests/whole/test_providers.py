@@ -67,9 +67,7 @@ def run(generated: Generated, behavior: StubBehavior, profile: Profile, *memorie
             chat = RecordedRequests(stub.url, "stub", "f", section="models.m", endpoint=endpoint)
             async with chat:
                 for memory in memories:
-                    found.tables[memory] = await evaluated(
-                        generated, find(memory), answering=chat, early=False
-                    )
+                    found.tables[memory] = await evaluated(generated, find(memory), answering=chat)
                 found.said = chat.said
         return found
 

@@ -54,7 +54,7 @@ def test_server_gives_the_verdicts_of_the_same_memory_in_python(domain: str, mod
 
 @pytest.mark.parametrize("mode", MODES)
 def test_probes_that_are_asked_after_the_episode_get_the_same_verdicts(mode: str) -> None:
-    found = evaluate(generate("comem_demo"), server_memory(mode=mode), FaultyServer(), early=False)
+    found = evaluate(generate("comem_demo"), server_memory(mode=mode), FaultyServer())
     assert differences(found, expected("comem_demo")) == []
 
 
@@ -63,7 +63,7 @@ def test_probes_are_answered_again_on_another_start_of_the_server(mode: str) -> 
     generated, memory = generate("comem_demo"), server_memory(mode=mode)
     played = evaluate(generated, memory, FaultyServer(), steps=["memories"])
     steps = ["replies", "verdicts", "attributions"]
-    found = evaluate(generated, memory, FaultyServer(), steps=steps, before=played, early=False)
+    found = evaluate(generated, memory, FaultyServer(), steps=steps, before=played)
     assert differences(found, expected("comem_demo")) == []
 
 

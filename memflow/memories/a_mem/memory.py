@@ -17,7 +17,6 @@ from memflow.memories.forgetting import FORMS
 from memflow.memories.memory import Calls, Message, ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
-from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
@@ -241,6 +240,3 @@ def _reference_check(count: int) -> ItemCheck:
         return None
 
     return check
-
-
-A_MEM = System("a_mem", AMem, "MemoryBench, A-Mem", ("k",))

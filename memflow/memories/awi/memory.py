@@ -12,7 +12,6 @@ from memflow.memories.awi.answers import Facts
 from memflow.memories.evolving import EvolvingMemory, numbered_list
 from memflow.memories.memory import Calls, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.notes import join_texts
-from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     overflow,
@@ -100,46 +99,3 @@ class EvolvingAwi(EvolvingMemory, Awi):
     def keeping(self) -> tuple[str, ...]:
         """Return the kinds of information of the current policy, which the memory stores."""
         return self.policy
-
-
-AWI = System("awi", Awi, "AMemGym, AWI", ("freq", "ns"))
-AWI_QUESTIONS = System(
-    "awi_questions",
-    EvolvingAwi,
-    "AMemGym, question-only feedback",
-    ("freq", "ns"),
-    {"feedback": "questions", "cadence": "period", "cycles": 0},
-    summary="AWI that evolves its list of kinds after every period, from the questions alone.",
-)
-AWI_COMPLETE = System(
-    "awi_complete",
-    EvolvingAwi,
-    "AMemGym, complete feedback",
-    ("freq", "ns"),
-    {"feedback": "complete", "cadence": "period", "cycles": 0},
-    summary="AWI that evolves its list of kinds after every period, from answers and states.",
-)
-AWI_PUBLISHED = System(
-    "awi_published",
-    EvolvingAwi,
-    "AMemGym, published code",
-    ("freq", "ns"),
-    {"feedback": "published_code", "cadence": "period", "cycles": 0},
-    summary="AWI that evolves its list of kinds after every period, from the published code's feedback.",
-)
-AWI_QUESTIONS_CYCLES = System(
-    "awi_questions_cycles",
-    EvolvingAwi,
-    "AMemGym, Algorithm 1, question-only feedback",
-    ("cycles",),
-    {"feedback": "questions", "cadence": "episode"},
-    summary="AWI that replays its episode, evolving from the questions alone after each cycle.",
-)
-AWI_COMPLETE_CYCLES = System(
-    "awi_complete_cycles",
-    EvolvingAwi,
-    "AMemGym, Algorithm 1, complete feedback",
-    ("cycles",),
-    {"feedback": "complete", "cadence": "episode"},
-    summary="AWI that replays its episode, evolving from answers and states after each cycle.",
-)

@@ -24,7 +24,6 @@ from memflow.memories.memory import (
 )
 from memflow.memories.notes import first_within, join_texts, number_texts, recalled, split_messages
 from memflow.memories.search import Dense, SearchHit
-from memflow.memories.systems import System
 
 Normalise = Literal["min_max", "none"]
 
@@ -223,6 +222,3 @@ def _citation_check(count: int) -> ItemCheck:
         return f"there is no statement {unknown[0]}; they are numbered 1 to {count}" if unknown else None
 
     return check
-
-
-GENERATIVE_AGENT = System("generative_agent", GenerativeAgent, "MemBench, GenerativeAgent", ("k",))

@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from memflow.memories.lib_mem0.memory import LibMem0
 from memflow.memories.memory import Calls, Message, Recall, parameter
-from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     overflow,
@@ -54,8 +53,3 @@ def _label(message: StoredMessage) -> dict[str, str]:
     """Return a message in the format of the package, with a role label in the text and without its date."""
     role = "assistant" if message.item.role == "assistant" else "user"
     return {"role": role, "content": LABELS[role] + message.item.text.removeprefix(f"{role}: ")}
-
-
-LIB_AWE = System(
-    "lib_awe", LibAwe, "AMemGym, AWE on the package of Mem0, version 1.0.11", ("freq", "ns", "k")
-)

@@ -111,6 +111,7 @@ class Library:
 
 
 def _open_memory(bridge: Bridge, dimensions: int) -> Any:
+    """Return a new store of the package in memory, with the bridge as its LLM and embedder."""
     package = _package()
     base = import_module("mem0.configs.base")
     llms, embedders = import_module("mem0.llms.configs"), import_module("mem0.embeddings.configs")
@@ -161,6 +162,7 @@ def _extraction(date: str | None) -> str:
 
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
+    """Set environment variables inside a `with` block, and restore the former values after it."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:

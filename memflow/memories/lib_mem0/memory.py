@@ -16,7 +16,6 @@ from memflow.memories.lib_mem0.bridge import Bridge
 from memflow.memories.lib_mem0.library import PACKAGE, Library, LibraryChange
 from memflow.memories.memory import AT_LIMIT, FAILURE, Calls, Message, ModelWrittenMemory, Recall, parameter
 from memflow.memories.notes import recalled
-from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 
 MEMORY = "memory"
@@ -161,6 +160,3 @@ def _meta(number: int, memory: str, date: str | None) -> dict[str, object]:
 def _words(message: Message) -> str:
     """Return the message's text after the speaker's name, since the package stores no speakers."""
     return f"{message.speaker}: {message.text}" if message.speaker else message.text
-
-
-LIB_MEM0 = System("lib_mem0", LibMem0, "Mem0 (Chhikara et al. 2025), version 1.0.11", ("k",))

@@ -12,7 +12,8 @@ from memflow.memories.entries import Vector
 from memflow.memories.forgetting import FORMS
 from memflow.memories.mem0.answers import Decisions, Fact, Facts
 from memflow.memories.mem0.passages import Passage
-from memflow.memories.mem0.updates import FACT, FactUpdate, NewFact, StoreChange
+from memflow.memories.mem0.triplets import RelationUpdate
+from memflow.memories.mem0.updates import FACT, FactUpdate, NewFact
 from memflow.memories.memory import ModelWrittenMemory, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
@@ -77,7 +78,7 @@ class FactMemory(ModelWrittenMemory):
         return vectors
 
     async def apply_changes(
-        self, changes: Sequence[StoreChange], vectors: Mapping[str, Vector]
+        self, changes: Sequence[FactUpdate | RelationUpdate], vectors: Mapping[str, Vector]
     ) -> dict[str, Vector]:
         """Send the requests of the changes concurrently, then apply the changes in order.
 

@@ -16,7 +16,6 @@ from memflow.memories.mem0.triplets import ENTITY, RELATION, Graph, Triplet
 from memflow.memories.mem0.updates import FACT
 from memflow.memories.memory import Calls, Message, PromptRequest, Recall, parameter
 from memflow.memories.notes import recalled
-from memflow.memories.systems import System
 from memflow.tokens import estimate
 
 
@@ -134,6 +133,7 @@ class Mem0Graph(Mem0):
 
 
 def _triplets(passage: Passage, entities: Entities, answer: Relations | None) -> list[Triplet]:
+    """Return the relations of an answer with the names of their entities, their source messages and dates."""
     names = [entity.name for entity in entities.entities]
     return [
         Triplet(
@@ -144,6 +144,3 @@ def _triplets(passage: Passage, entities: Entities, answer: Relations | None) ->
         )
         for row in (answer.relations if answer else ())
     ]
-
-
-MEM0_GRAPH = System("mem0_graph", Mem0Graph, "Chhikara et al. 2025, Mem0^g", ("k",))

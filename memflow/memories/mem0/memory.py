@@ -12,7 +12,6 @@ from memflow.memories.mem0.answers import Summary
 from memflow.memories.mem0.facts import FactMemory
 from memflow.memories.mem0.passages import NONE, Passage
 from memflow.memories.memory import Calls, Memory, Message, PromptRequest, Recall, parameter
-from memflow.memories.systems import System
 from memflow.memories.verbatim import StoredMessage, retire_messages, store_messages, stored_messages
 
 WINDOW, SUMMARY = "window", "summary"
@@ -96,6 +95,3 @@ class Mem0(FactMemory):
             self.store.revise(current[0], text=summary.text, sources=(*current[0].sources, *sources))
         else:
             self.store.add(SUMMARY, summary.text, sources=sources)
-
-
-MEM0 = System("mem0", Mem0, "Chhikara et al. 2025, Mem0", ("k",))

@@ -152,7 +152,7 @@ class JoinedTriplet:
 
 @dataclass(frozen=True)
 class RelationUpdate:
-    """A StoreChange that adds new relations and retires the old relations that they contradict."""
+    """A change of the store that adds new relations and retires the old relations that they contradict."""
 
     graph: Graph
     additions: Sequence[JoinedTriplet]

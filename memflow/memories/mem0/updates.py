@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
 
 from memflow.memories.entries import EntryStore, Item, Vector
 from memflow.memories.mem0.answers import Decision, Decisions
@@ -26,7 +25,7 @@ class NewFact:
 
 @dataclass(frozen=True)
 class FactUpdate:
-    """A StoreChange that adds new facts, or changes similar memories, by ADD, UPDATE, DELETE or NOOP.
+    """A change of the store that adds new facts, or changes similar memories, by ADD, UPDATE, DELETE or NOOP.
 
     One request asks for decisions on all facts of a passage. Each fact without a decision then gets a separate request,
     as in the paper's algorithm. A fact may both delete several contradicted memories and be added.
@@ -64,6 +63,7 @@ class FactUpdate:
         return None
 
     def _reference_error(self, decision: Decision) -> str | None:
+        """Return the error in the numbers or the text of a decision, or None."""
         if decision.fact > len(self.facts):
             return f"there is no fact {decision.fact}; the last is {len(self.facts)}"
         if decision.operation in CHANGES and not 0 < decision.memory <= len(self.memories):
@@ -109,6 +109,7 @@ class FactUpdate:
         )
 
     def _update(self, decision: Decision, vectors: Mapping[str, Vector]) -> None:
+        """Write the next version of a memory, with the new text and the sources that it rests on."""
         fact, memory = self.facts[decision.fact - 1], self.memories[decision.memory - 1]
         text = self._updated_text(decision)
         date = fact.date or memory.meta.get("date")
@@ -142,20 +143,3 @@ def _decisions_of(answer: Decisions | None, operation: str) -> list[Decision]:
 
 def _meta(date: str | None) -> dict[str, str]:
     return {} if date is None else {"date": date}
-
-
-class StoreChange(Protocol):
-    """The protocol of a change of the store that may need a request to the model first."""
-
-    @property
-    def ask(self) -> PromptRequest | None:
-        """Return the request to the model, or None if the change needs no answer."""
-        ...
-
-    def texts(self, answer: Any) -> list[str]:
-        """Return the texts to embed for the change; `answer` is None if there was no request."""
-        ...
-
-    def apply(self, answer: Any, vectors: Mapping[str, Vector]) -> None:
-        """Change the store according to the model's answer."""
-        ...

@@ -130,6 +130,7 @@ class Context:
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), self.queue)
 
     def _argument_error(self, call: AnyWriteCall | AnySearchCall) -> str | None:
+        """Return the error in the arguments of a function call, or None."""
         if isinstance(call, RecallSearchDate):
             valid = call.start_date <= call.end_date
             return None if valid else f"{call.function} starts at {call.start_date}, after {call.end_date}"

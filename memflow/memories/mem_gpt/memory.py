@@ -27,7 +27,6 @@ from memflow.memories.mem_gpt.context import NOTHING, QUEUE, SUMMARY, WORKING, C
 from memflow.memories.mem_gpt.storage import ARCHIVAL, RECALL, SearchPage, Storages
 from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, Vector, parameter
 from memflow.memories.notes import join_texts
-from memflow.memories.systems import System
 from memflow.memories.verbatim import retire_messages, store_messages
 
 WARNING = "warning"
@@ -186,6 +185,7 @@ class MemGpt(ModelWrittenMemory):
         return pages
 
     def _write_entry(self, context: Context, call: AnyWriteCall, vector: Vector | None) -> None:
+        """Execute a function call that writes: add, replace or delete an entry."""
         sources = context.sources(call.rests_on)
         if isinstance(call, ArchivalInsert):
             self.store.add(ARCHIVAL, call.text, sources=sources, vector=vector)
@@ -195,6 +195,3 @@ class MemGpt(ModelWrittenMemory):
             self.store.revise(context.line(call.line), text=call.text, sources=sources)
         else:
             self.store.retire(context.line(call.line).entry_id)
-
-
-MEM_GPT = System("mem_gpt", MemGpt, "Packer et al. 2023; MemBench, MemGPT", ("budget",))

@@ -25,7 +25,6 @@ from memflow.memories.memory_os.mid import HEAT, NOTHING, PAGE, MidTerm, Segment
 from memflow.memories.memory_os.short import SHORT, page_date, page_text, page_turns, store_pages
 from memflow.memories.notes import join_texts
 from memflow.memories.search import SearchHit
-from memflow.memories.systems import System
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
 
@@ -226,6 +225,3 @@ class MemoryOs(ModelWrittenMemory):
 
 def _texts_by_age(facts: Sequence[SearchHit]) -> str:
     return join_texts(sorted((hit.item for hit in facts), key=lambda item: item.order))
-
-
-MEMORY_OS = System("memory_os", MemoryOs, "MemoryBench, MemoryOS", ("k",))

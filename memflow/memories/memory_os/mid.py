@@ -77,6 +77,7 @@ class SegmentHeat:
     def _write_heat(
         self, item: Item | None, segment: str, *, visits: int, length: int, is_visit: bool = True
     ) -> None:
+        """Record the visits and the length of a segment; `is_visit` also sets its last visit to now."""
         last = self.store.sequence if is_visit or item is None else item.meta["last"]
         meta = {"segment": segment, "visits": visits, "length": length, "last": last}
         text = f"{segment}: {visits} visits, {length} pages, last at {last}"

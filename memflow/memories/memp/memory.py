@@ -13,11 +13,18 @@ from memflow.chat.asking import Answer
 from memflow.memories.chunks import MessagePart, fill_chunks, merge_parts
 from memflow.memories.design import Design
 from memflow.memories.entries import Item
-from memflow.memories.memory import Calls, Memory, Message, ModelWrittenMemory, Recall, parameter
+from memflow.memories.memory import (
+    Calls,
+    Memory,
+    Message,
+    ModelWrittenMemory,
+    PromptRequest,
+    Recall,
+    parameter,
+)
 from memflow.memories.memp.answers import Outcome, Procedure, Reflection, Rewrite
 from memflow.memories.notes import recalled
 from memflow.memories.search import Dense
-from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     retire_messages,
@@ -174,10 +181,10 @@ class Memp(ModelWrittenMemory):
 
     async def _judge(self, trajectory: Trajectory, requested: bool) -> Answer[Outcome] | None:
         fields = {"exchange": trajectory.text, "after": trajectory.after or "(nothing)"}
-        return await self.request("outcome", fields) if requested else None
+        return await self.request(PromptRequest("outcome", fields)) if requested else None
 
     async def _build(self, trajectory: Trajectory) -> Answer[Procedure]:
-        return await self.request("build", {"trajectory": trajectory.text})
+        return await self.request(PromptRequest("build", {"trajectory": trajectory.text}))
 
     def _retire_bookkeeping(self, kind: str) -> list[Item]:
         """Retire the bookkeeping entries of a kind. Return the current versions of the procedures that they list."""
@@ -268,22 +275,3 @@ def _procedure_text(meta: Mapping[str, Any]) -> str:
     """Return a procedure as text for notes: the dated use case, then the workflow."""
     lines = [f"- {with_date(meta['query'], meta['date'])}", meta["workflow"], meta.get("trajectory", "")]
     return "\n".join(line for line in lines if line)
-
-
-MEMP = System("memp", Memp, "CoMem, Memp", ("size", "k"))
-MEMP_VALIDATION = System(
-    "memp_validation",
-    Memp,
-    "Memp, validation",
-    ("size", "k"),
-    {"update": "validation"},
-    summary="Memp that adds no procedure from failed exchanges.",
-)
-MEMP_REFLECTION = System(
-    "memp_reflection",
-    Memp,
-    "Memp, reflection",
-    ("size", "k"),
-    {"update": "reflection"},
-    summary="Memp that rewrites its procedures after failed exchanges.",
-)

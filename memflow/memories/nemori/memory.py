@@ -25,7 +25,6 @@ from memflow.memories.nemori.episodes import episode_sections, episode_text, rec
 from memflow.memories.nemori.segments import Segments, number_messages
 from memflow.memories.notes import join_texts
 from memflow.memories.search import Dense
-from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     retire_messages,
@@ -240,6 +239,3 @@ class Nemori(ModelWrittenMemory):
     def _originals(self, episode: Item) -> list[Item]:
         versions = [self.store.latest(entry_id) for entry_id in episode.meta["originals"]]
         return [item for item in versions if item is not None]
-
-
-NEMORI = System("nemori", Nemori, "AMemGym, Nemori", ("k",))

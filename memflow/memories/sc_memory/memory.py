@@ -23,7 +23,6 @@ from memflow.memories.memory import (
 from memflow.memories.notes import recalled
 from memflow.memories.sc_memory.answers import Activation, Sufficiency
 from memflow.memories.search import Dense, SearchHit
-from memflow.memories.systems import System
 from memflow.memories.verbatim import (
     StoredMessage,
     newest_within,
@@ -128,6 +127,3 @@ class ScMemory(ModelWrittenMemory):
 
 def _notes(buffer: Sequence[StoredMessage]) -> str:
     return "\n".join(message.note() for message in buffer) or "(nothing)"
-
-
-SC_MEMORY = System("sc_memory", ScMemory, "MemBench, SCMemory", ("flash", "k"))

@@ -242,6 +242,7 @@ class Mirror:
         return self._entry_kind(item), item.text, self._source_ids(item), item.sent_at
 
     def _unstored_entry(self, item: WireItem, order: int) -> Item:
+        """Return an item of the server as an entry that is not added to the store."""
         kind = self._entry_kind(item)
         return Item(
             f"{UNSTORED}{kind}:{item.id}",

@@ -1,11 +1,13 @@
 """Extraction of criminal charges (罪名) and of cited articles of the Criminal Law, with canonical charge names.
 
 A selective charge such as 走私、贩卖、运输、制造毒品罪 lists alternatives; a name with some of them is the same
-charge. A grammar finds the names; the list below only contains the alternatives of selective charges.
+charge. A grammar finds the names; charges.toml only contains the alternatives of selective charges.
 """
 
 import re
+import tomllib
 from functools import lru_cache
+from importlib.resources import files
 
 from memflow.metrics.legal.numerals import NUMERAL, parse_numeral
 
@@ -43,65 +45,7 @@ _NOT_IN_IT = re.compile(r"^[有了、和及与]+|[“”‘’\"']")
 _FOUND = re.compile(rf"(?P<before>[^，。；]{{0,6}})构成了?(?P<names>{NAMES})")
 _DENIED = re.compile(r"[不未否]|非$")
 
-# What may be chosen from stands in brackets.
-_SELECTIVE = (
-    "[走私、贩卖、运输、制造]毒品罪",
-    "非法[生产、买卖、运输]制毒物品罪",
-    "[窝藏、转移、隐瞒][毒品、毒赃]罪",
-    "[引诱、教唆、欺骗]他人吸毒罪",
-    "非法[买卖、运输、携带、持有]毒品原植物[种子、幼苗]罪",
-    "[生产、销售]伪劣产品罪",
-    "[生产、销售、提供]假药罪",
-    "[生产、销售、提供]劣药罪",
-    "[生产、销售]不符合安全标准的食品罪",
-    "[生产、销售][有毒、有害]食品罪",
-    "[生产、销售]不符合标准的医用器材罪",
-    "[生产、销售]不符合安全标准的产品罪",
-    "[生产、销售]伪劣[农药、兽药、化肥、种子]罪",
-    "[掩饰、隐瞒][犯罪所得、犯罪所得收益]罪",
-    "[窝藏、包庇]罪",
-    "帮助[毁灭、伪造]证据罪",
-    "拒不执行[判决、裁定]罪",
-    "[出售、购买、运输]假币罪",
-    "[持有、使用]假币罪",
-    "[窃取、收买、非法提供]信用卡信息罪",
-    "虚开[增值税专用发票、用于骗取出口退税、抵扣税款发票]罪",
-    "[非法制造、出售非法制造的]发票罪",
-    "[伪造、变造]金融票证罪",
-    "[伪造、变造、买卖]国家机关[公文、证件、印章]罪",
-    "[盗窃、抢夺、毁灭]国家机关[公文、证件、印章]罪",
-    "[伪造、变造、买卖]身份证件罪",
-    "非法[制造、买卖、运输、邮寄、储存][枪支、弹药、爆炸物]罪",
-    "非法[制造、买卖、运输、储存]危险物质罪",
-    "非法[持有、私藏][枪支、弹药]罪",
-    "[盗窃、抢夺][枪支、弹药、爆炸物、危险物质]罪",
-    "走私[武器、弹药]罪",
-    "走私[普通货物、物品]罪",
-    "走私国家禁止进出口的[货物、物品]罪",
-    "走私[珍贵动物、珍贵动物制品]罪",
-    "提供[侵入、非法控制]计算机信息系统[程序、工具]罪",
-    "[非法获取计算机信息系统数据、非法控制计算机信息系统]罪",
-    "[编造、故意传播]虚假恐怖信息罪",
-    "[组织、领导]传销活动罪",
-    "[组织、领导、参加]黑社会性质组织罪",
-    "[包庇、纵容]黑社会性质组织罪",
-    "[引诱、容留、介绍]卖淫罪",
-    "[制作、复制、出版、贩卖、传播]淫秽物品牟利罪",
-    "强制[猥亵、侮辱]罪",
-    "拐卖[妇女、儿童]罪",
-    "收买被拐卖的[妇女、儿童]罪",
-    "危害[珍贵、濒危]野生动物罪",
-    "非法[收购、运输][盗伐、滥伐]的林木罪",
-    "[非法制造、销售非法制造的]注册商标标识罪",
-)
-# Names that the law no longer uses, and their charge's name now.
-_RENAMED = {
-    "强制[猥亵、侮辱]妇女罪": "强制猥亵、侮辱罪",
-    "[伪造、变造]居民身份证罪": "伪造、变造、买卖身份证件罪",
-    "[伪造、变造、买卖]国家机关的[公文、证件、印章]罪": "伪造、变造、买卖国家机关公文、证件、印章罪",
-    "非法[猎捕、杀害][珍贵、濒危]野生动物罪": "危害珍贵、濒危野生动物罪",
-    "非法[收购、运输、出售][珍贵、濒危]野生动物罪": "危害珍贵、濒危野生动物罪",
-}
+_TABLE = tomllib.loads(files(__package__).joinpath("charges.toml").read_text(encoding="utf-8"))
 
 
 def _choices(name: str) -> str:
@@ -120,7 +64,10 @@ def _whole(name: str) -> str:
 
 _CHARGES = tuple(
     (re.compile(_choices(name)), canonical_charge)
-    for name, canonical_charge in (*((name, _whole(name)) for name in _SELECTIVE), *_RENAMED.items())
+    for name, canonical_charge in (
+        *((name, _whole(name)) for name in _TABLE["selective"]),
+        *_TABLE["renamed"].items(),
+    )
 )
 
 

@@ -171,6 +171,7 @@ def _verbatim_messages(
 def _measure_entries(
     measure: str, episodes: Sequence[EpisodeObservation], attribute: str, property_text: str
 ) -> Measurement:
+    """Measure the share of the entries with a source or a message's text that have the property `attribute`."""
     entries = [entry for episode in episodes for entry in episode.entries.values()]
     traced = [entry for entry in entries if entry.sources or getattr(entry, attribute)]
     if not traced:

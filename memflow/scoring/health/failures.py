@@ -110,6 +110,7 @@ def _has_evidence(episode: EpisodeObservation, read: ProbeRead) -> bool:
 
 
 def _query_properties(reads: Sequence[ProbeRead]) -> Mapping[str, Sequence[Any]]:
+    """Return the properties by which failed reads may differ from others: the values of all reads by phrase."""
     return {
         "digits": [read.text.digits for read in reads],
         "letters of another script": [read.text.other_script for read in reads],

@@ -104,16 +104,6 @@ def test_chunk_sources_are_the_messages_in_the_chunk(said: list[Message], cut: t
             assert part.message.item.text[part.start : part.end] in made.text
 
 
-@given(said=st.lists(messages, min_size=1, max_size=8), cut=sizes, at=st.integers(0, 8))
-def test_resumed_chunking_gives_the_same_chunks(said: list[Message], cut: tuple[int, int], at: int) -> None:
-    buffer = held(said)
-    chunks = fill_chunks(buffer, *cut)
-    first = chunks[min(at, len(chunks) - 1)][0]
-    rest = buffer[buffer.index(first.message) :]
-    again = fill_chunks(rest, *cut, first.start)
-    assert list(map(spans, again)) == list(map(spans, chunks[min(at, len(chunks) - 1) :]))
-
-
 def test_chunks_end_between_words_and_repeat_the_speaker() -> None:
     english = held([Message("", "user", "alpha beta gamma delta", "Ann", "8 May")])
     assert [merge_parts(chunk).text for chunk in fill_chunks(english, 4)] == [

@@ -8,11 +8,10 @@ from memory_helpers import build, give, said
 from memflow.errors import BadSettings
 from memflow.memories.entries import EntryStore
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.hybrid import Hybrid
 from memflow.memories.memory import ROOM, Memory, Message, Tools
 from memflow.memories.rag import Rag
 from memflow.memories.registry import fingerprint, memory_factory
-from memflow.memories.retrieval import Embedded, Lexical
+from memflow.memories.retrieval import Embedded, Hybrid, Lexical
 from memflow.tokens import estimate, most
 
 TOOLS = Tools(embedder=HashingEmbedder())

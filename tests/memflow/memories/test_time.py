@@ -140,18 +140,6 @@ async def test_frozen_reads_change_nothing_and_are_equal_in_a_restored_memory(na
 
 @pytest.mark.parametrize("name", NAMES)
 @examples(6)
-@given(stream=streams, more=streams, cut=st.integers(0, 10))
-@run_async
-async def test_restored_memory_gives_same_recalls_after_new_writes(name: str, stream, more, cut: int) -> None:
-    batches = numbered([*stream, *more])
-    whole, broken = await play(new(name), batches), await play(new(name), batches[:cut])
-    broken = new(name, EntryStore.restored(from_rows(broken.store), broken.store.sequence))
-    await play(broken, batches[cut:])
-    assert await reads(broken) == await reads(whole)
-
-
-@pytest.mark.parametrize("name", NAMES)
-@examples(6)
 @given(stream=streams, left=streams, right=streams)
 @run_async
 async def test_write_to_a_memory_fork_changes_only_this_fork(name: str, stream, left, right) -> None:

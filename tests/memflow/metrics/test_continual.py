@@ -52,17 +52,6 @@ GRADED = SHAPES.flatmap(lambda shape: arrays(np.float64, shape, elements=st.floa
 answers = BINARY | GRADED
 
 
-@given(BINARY)
-def test_continual_summary_of_binary_answers_follows_the_definitions_of_the_paper(correct):
-    found = summary(correct)
-    for now in range(1, correct.shape[1]):
-        before, right = correct[:, :now] == 1, correct[:, now] == 1
-        assert found.forgetting[now] == pytest.approx(np.mean(before.any(axis=1) & ~right))
-        assert found.forward_transfer[now] == pytest.approx(np.mean(~before.any(axis=1) & right))
-    assert found.all_correct == pytest.approx(np.mean((correct[:, 1:] == 1).all(axis=1)))
-    assert found.all_wrong == pytest.approx(np.mean((correct[:, 1:] == 0).all(axis=1)))
-
-
 @given(answers)
 def test_accuracy_equals_no_context_accuracy_plus_transfer_minus_forgetting(correct):
     found = summary(correct)

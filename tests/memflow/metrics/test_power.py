@@ -21,7 +21,7 @@ def test_number_of_episodes_reaches_the_stated_power_of_the_sign_flip_test(
     found = episodes_needed(totals)[0]
     assert found is not None and found.low <= found.value <= found.high
     assert power(totals, found.value) > POWER - 0.08
-    assert found.value == MINIMUM or power(totals, found.value * 3 // 4) < POWER
+    assert found.value == MINIMUM or power(totals, found.value * 2 // 3) < POWER
 
 
 def test_six_episodes_suffice_for_equal_differences_only() -> None:

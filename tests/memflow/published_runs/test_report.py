@@ -17,7 +17,7 @@ from memflow.published_runs.report import RunsReport
 from memflow.published_runs.rescoring import RescoredRun, benchmark_facts
 from memflow.published_runs.rows import NO_LABEL
 from memflow.published_runs.run_attribution import BenchmarkMessages, attribute_run
-from memflow.published_runs.run_checks import check_claims, check_labels, check_reads
+from memflow.published_runs.run_checks import check_claims, check_labels
 
 CONVERSATIONS = ("a", "b", "c", "d", "e", "f")
 QUESTIONS = 10
@@ -77,9 +77,11 @@ def test_labels_have_the_interval_of_a_proportion_over_conversations() -> None:
     assert interval.low is not None and interval.low < 0.6 and interval.units == "episodes"
 
 
-def test_one_conversation_has_no_interval_and_the_page_states_why() -> None:
+def test_run_of_one_conversation_has_no_interval_and_is_in_the_json_result_only() -> None:
     rows = tuple(answer for answer in answers(7) if answer.conversation == "a")
-    assert "none: 1 conversation" in page(report(run("x", rows)))
+    [row] = report(run("x", rows)).data()["runs"]
+    assert (row["value"], row["low"], row["reason"]) == (pytest.approx(0.7), None, "1 episode")
+    assert "70.00" not in page(report(run("x", rows)))
 
 
 def test_answer_without_a_label_of_the_judge_counts_as_wrong_and_is_named() -> None:
@@ -228,20 +230,6 @@ def test_paraphrased_message_has_a_share_and_a_foreign_one_has_none() -> None:
     assert 0.5 < paraphrase < 1 and foreign == 0
 
 
-def test_reads_count_items_and_empty_results() -> None:
-    rows = tuple(
-        PublishedAnswer(
-            question_id=f"a/q{number}", conversation="a", category="1", has_context=True,
-            retrieved=0 if number < 3 else 5, seconds={"search": 2.0},
-        )
-        for number in range(QUESTIONS)
-    )  # fmt: skip
-    check = check_reads(RescoredRun(run("x", rows)))
-    assert check is not None
-    assert len(check.empty.affected) == 3 and check.share_at_largest == pytest.approx(0.7)
-    assert list(check.latency.percentiles_s) == [2.0, 2.0, 2.0]
-
-
 def test_page_has_date_command_and_source_but_no_text_of_the_files() -> None:
     rows = answers(4, question="What is the color of the secret door?")
     text = page(report(run("x", rows, source="github.com/o/r @abc", license="MIT")))
@@ -256,11 +244,7 @@ def test_command_refuses_a_folder_without_published_runs(tmp_path: Path) -> None
 
 
 def test_report_is_plain_json() -> None:
-    from memflow.published_runs.report_data import report_data
-
-    data = report_data(
-        report(run("x", with_contexts(8, 5)), run("y", with_contexts(6, 4)), messages=MESSAGES)
-    )
+    data = report(run("x", with_contexts(8, 5)), run("y", with_contexts(6, 4)), messages=MESSAGES).data()
     assert json.loads(json.dumps(data))["comparisons"][0]["a"] == "x"
 
 

@@ -47,16 +47,6 @@ def test_dry_run_divides_time_of_independent_requests_by_concurrency() -> None:
     assert count.prompt_tokens > 40
 
 
-def test_dry_run_adds_latencies_of_dependent_requests() -> None:
-    chat = models(concurrency=64).chat("simulator", "small")
-
-    async def work() -> None:
-        for number in range(7):
-            await chat.complete(request(f"word{number}"))
-
-    assert run_simulated(work())[1] == pytest.approx(7.0)
-
-
 def test_dry_run_counts_identical_requests_once() -> None:
     counting = models()
 

@@ -182,14 +182,6 @@ def test_evolution_adds_one_policy_step_per_period() -> None:
             assert [step.since for step in steps] == sorted({step.since for step in steps})
 
 
-def test_correct_answers_of_policy_steps_match_the_accuracy_of_the_period() -> None:
-    scored = evolved("complete")
-    for period in range(2):
-        steps = [step for step in scored.policies if step.checkpoint == period]
-        right = sum(step.correct for step in steps) / sum(step.answered for step in steps)
-        assert right == pytest.approx(scored.value("accuracy", f"period {period}"))
-
-
 def test_memory_uses_a_policy_from_the_period_after_its_feedback() -> None:
     found = evolved("complete")
     said = transcript_rows("d", "a", found.played)
@@ -212,22 +204,6 @@ def test_probes_answered_for_feedback_are_not_requested_again() -> None:
     assert sum(found.afterwards[name] for name in choices) == list(asked.values()).count(True) == 10 * 1 * 2
     assert found.while_played["awi/evolve"] == 10 * 2
     assert evolved("flat").while_played["amemgym/choice"] == 0
-
-
-def test_scores_of_a_cycle_equal_scores_of_an_assistant_with_fewer_cycles() -> None:
-    twice = evolved("cycles_2")
-    for cycle in (0, 1):
-        alone = evolved(f"cycles_{cycle}")
-        assert twice.value("accuracy", f"cycle {cycle}") == pytest.approx(alone.value("accuracy"))
-    assert twice.value("accuracy", "cycle 2") == twice.value("accuracy")
-    assert twice.figures["accuracy", "cycle 0"].n == twice.figures["accuracy", "all"].n
-    assert [step.cycle for step in twice.policies[:3]] == [0, 1, 2]
-    assert {step.since for step in twice.policies} == {0}
-    assert [step.kinds for step in evolved("cycles_1").policies] == [
-        step.kinds for step in twice.policies if step.cycle < 2
-    ]
-    assert evolved("cycles_0").value("accuracy") == evolved("flat").value("accuracy")
-    assert ("accuracy", "cycle 0") not in evolved("cycles_0").figures
 
 
 def test_feedback_text_appears_only_in_evolution_prompts() -> None:

@@ -9,7 +9,7 @@ import pytest
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import parse
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import BadInput, ChatError, EndpointDown, RequestRefused
+from memflow.errors import BadInput, ChatError, RequestRefused
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
@@ -219,13 +219,6 @@ async def test_episode_continues_after_failed_embedding_with_failure_entry_and_r
     failures = [item for item in played.store if item.kind == FAILURE]
     assert [(item.text, item.sources) for item in failures] == [("the embedder kept failing", ("u/1",))]
     assert "three" in {item.text for item in played.store}
-
-
-async def test_episode_stops_if_the_embedder_is_unreachable() -> None:
-    memory = Embedding()
-    memory.error = EndpointDown("cannot connect")
-    with pytest.raises(EndpointDown):
-        await play(Episode("e", [event(0, "an odd one")]), memory, replier())
 
 
 @dataclass

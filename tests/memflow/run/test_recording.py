@@ -65,17 +65,6 @@ def test_recording_is_equal_after_writing_and_reading(spoken):
     ]
 
 
-def test_recorded_message_lines_do_not_depend_on_the_assistant():
-    first = recording_text(MADE, [message(0), message(1)])
-    other = MADE.model_copy(update={"assistant": "rag_2_4_30", "domain": "elsewhere", "run": "r2"})
-    second = recording_text(
-        other,
-        [message(number, origin="given", completion="digest", sequence=number + 7) for number in range(2)],
-    )
-    assert first.split("\n")[1:] == second.split("\n")[1:] and first != second
-    assert read(first)[0].digest == read(second)[0].digest
-
-
 def test_recording_omits_a_failed_message_and_lists_its_session():
     rows = [message(0), message(1, reason="no answer"), message(2), message(3)]
     header, lines = read(recording_text(MADE, rows))

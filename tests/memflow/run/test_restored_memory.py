@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from generated import Generated, generate
@@ -16,7 +16,6 @@ from memflow.memories.systems import System
 from memflow.pipeline import partition_key, steps_of
 from memflow.run.context import StepContext
 from memflow.run.dry_run import _CountingModels, run_simulated
-from memflow.run.early_answers import EarlyAnswers
 from memflow.run.play import Episode, Event, play_all
 from memflow.run.restored_memory import RestoredMemoryCheck, sample_checkpoints
 
@@ -44,8 +43,6 @@ class Stored(Memory):
 @dataclass
 class Hosted(Memory):
     """A memory that writes to and reads from a service outside its store."""
-
-    calls: ClassVar[Calls] = Calls(embed_write=1)  # so that no further message is written to it
 
     def space(self) -> str:
         return "all"
@@ -134,15 +131,6 @@ async def test_memory_with_all_state_in_its_store_is_accepted() -> None:
     assert (await play_checked(Stored)).compared > 2 * 3
 
 
-async def test_service_is_found_with_one_checkpoint_and_one_event() -> None:
-    @dataclass
-    class HostedWithoutCalls(HostedWithKey):
-        calls: ClassVar[Calls] = Calls()
-
-    with pytest.raises(RestoredMemoryDiffers, match=r"written to one copy of it.*7391-alpha"):
-        await play_checked(HostedWithoutCalls, [Episode("e0", episodes(1, 1)[0].events[:1])])
-
-
 async def test_empty_memory_that_recalls_entries_is_refused() -> None:
     known: list[Any] = []
 
@@ -203,13 +191,6 @@ async def test_failed_reads_are_not_compared_and_fatal_errors_are_raised() -> No
 # -- the memories that ship with memflow -------------------------------------------------------------------------------
 
 
-class KnownProbes(EarlyAnswers):
-    """Probes that are known during play and asked afterwards."""
-
-    def on_checkpoint(self, *_: Any) -> Any:
-        return None
-
-
 def run_memory(made: Generated, memory: MemoryConfig, known: bool = True) -> list[str]:
     """Run the steps `memories` and `replies` of a generated domain. Return the digests of their requests."""
     dry_run = made.dry_run
@@ -226,7 +207,7 @@ def run_memory(made: Generated, memory: MemoryConfig, known: bool = True) -> lis
             domain=made.domain,
             assistant=memory.name,
             memory=memory,
-            early=KnownProbes(probes) if step.name == "memories" else None,
+            later_probes=probes,
         )
         for table, rows in run_simulated(step.function(context))[0].items():
             dry_run.add(table, partition_key(made.domain.name, memory.name), rows)

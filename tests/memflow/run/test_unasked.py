@@ -13,7 +13,6 @@ from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.records import Probe, is_failed_reply
 from memflow.run.answer import EpisodeHistory, answer_all
-from memflow.run.early_answers import _history
 from memflow.run.play import Episode, Event, play
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
 
@@ -107,14 +106,6 @@ async def test_memory_contains_its_summary_but_writes_none():
     texts = {name: json.loads(reply.text) for name, reply in replies.items()}
     assert texts["written1"] == ["Bo is a baker"]
     assert [text for text in texts["stored1"] if "more" in text] == ["1 more"] * 4
-
-
-async def test_early_history_gives_the_same_written_texts():
-    episode, histories = await played(Facts())
-    early = {"e": _history(episode, [probe("written", 1)], {})}
-    assert await asked([probe("written", 1)], early, Facts) == await asked(
-        [probe("written", 1)], histories, Facts
-    )
 
 
 async def test_search_reads_with_the_text_of_the_probe():

@@ -49,14 +49,6 @@ async def test_update_prompt_contains_known_facts_and_kinds_of_facts() -> None:
     assert len(memory.store.live(FACT)) == 1
 
 
-async def test_unparsed_update_is_recorded_as_failure_with_its_message() -> None:
-    memory = build(Awi, {"update": "no JSON"}, freq=1, ns=0)
-    await give(memory, said("My car is red."))
-    [lost] = memory.store.live()
-    assert (lost.kind, lost.sources) == (FAILURE, ("m0",)) and "JSON" in lost.text
-    assert (await memory.read("car")).entries == ()
-
-
 async def test_awi_parameters_limit_answers_and_answers_at_a_limit_are_recorded() -> None:
     answer = '{"facts": [{"label": "pet", "value": "a cat"}, {"label": "job", "value": "baker, of bread"}]}'
     memory = build(Awi, {"update": answer}, freq=1, ns=0, max_text=5, max_items=2)

@@ -50,13 +50,6 @@ def test_ranking_score_is_the_weighted_sum_with_and_without_normalization() -> N
     assert three == {"old": 4.0, "middle": round(1 / 3 + 0 + 3 * 0.5, 6), "new": 1.0}
 
 
-@pytest.mark.parametrize("normalise", ["none", "min_max"])
-def test_entry_without_rating_has_zero_importance(normalise: Normalise) -> None:
-    found = [candidate("rated", 0.0, 10, 0), candidate("low", 0.0, 5, 1), candidate("unrated", 0.0, None, 2)]
-    alone = scores(rank(found, [0, 0, 0], Weights(0.0, 2.0, 0.0, 0.5, normalise)))
-    assert alone == {"rated": 2.0, "low": 1.0 if normalise == "none" else 0.0, "unrated": 0.0}
-
-
 @pytest.mark.parametrize("frozen", [True, False])
 async def test_read_refreshes_recency_of_recalled_entries_unless_frozen(frozen: bool) -> None:
     memory = agent(k=1, decay=0.5, normalise="none")

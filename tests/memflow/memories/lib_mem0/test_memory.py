@@ -133,28 +133,6 @@ async def test_mem0_write_records_a_refused_request_but_raises_if_the_budget_is_
 
 
 @with_package
-async def test_many_concurrent_mem0_episodes_finish_without_deadlock() -> None:
-    """Every answer waits until all episodes have sent a request. With too few threads, the test hangs."""
-    count, waiting = 24, asyncio.Event()
-
-    class Slow(ScriptedChat):
-        asked = 0
-
-        async def complete(self, request: ChatRequest) -> Completion:
-            Slow.asked += 1
-            if Slow.asked == count:
-                waiting.set()
-            await asyncio.wait_for(waiting.wait(), 60)
-            await asyncio.to_thread(int)  # as a ledger or an embedder may
-            return await super().complete(request)
-
-    tools = Tools(Slow(LibMem0.handlers()), HashingEmbedder())
-    memories = [LibMem0(EntryStore(), tools) for _ in range(count)]
-    await asyncio.gather(*(give(memory, said(f"My car is {at}.")) for at, memory in enumerate(memories)))
-    assert [texts(memory) for memory in memories] == [[f"My car is {at}."] for at in range(count)]
-
-
-@with_package
 async def test_cancelled_mem0_write_detaches_the_package_from_the_event_loop() -> None:
     asked = asyncio.Event()
 

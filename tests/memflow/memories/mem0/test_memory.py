@@ -11,7 +11,7 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.mem0.answers import Decision, Decisions, Fact, Facts, Summary
 from memflow.memories.mem0.memory import SUMMARY, WINDOW, Mem0
 from memflow.memories.mem0.updates import FACT
-from memflow.memories.memory import FAILURE, Message
+from memflow.memories.memory import FAILURE
 
 NO_FACTS = Facts(facts=[])
 
@@ -222,12 +222,3 @@ async def test_unusable_joint_answer_loses_only_facts_whose_separate_request_fai
     assert request.sources == ("m1", "m2") and "no usable answer" in request.text
     assert lost.sources == ("m2",) and "no usable answer" in lost.text
     assert lost.text.endswith("lost fact: It is fast.")
-
-
-async def test_failed_extraction_is_recorded_with_the_affected_messages() -> None:
-    memory = mem0(answers={"extract": Facts(facts=[Fact(text="x", messages=[3])])})
-    await give(memory, [*said("The car"), Message("m1", "assistant", "is red.")])
-    [lost] = memory.store.live(FAILURE)
-    assert lost.sources == ("m0", "m1") and "there is no new message 3; the last is 2" in lost.text
-    assert sources(memory, WINDOW) == [("m0",), ("m1",)]
-    assert (await memory.read("car")).entries == ()

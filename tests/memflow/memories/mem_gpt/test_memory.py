@@ -123,17 +123,6 @@ async def test_recursive_summary_is_rewritten_from_old_summary_and_evicted_messa
     assert second.sources == ("m0", "m1", "m2", "m3", "m4", "m5")
 
 
-async def test_memory_state_does_not_depend_on_messages_per_write() -> None:
-    stream = said(*texts(*"abcdefghijklm"))
-    states = []
-    for size in (1, 2, 13):
-        memory = mem_gpt(save=[append("tea", 1)], working=0.1)
-        for start in range(0, len(stream), size):
-            await give(memory, stream[start : start + size])
-        states.append([(item.kind, item.text, item.sources) for item in memory.store])
-    assert states[0] == states[1] == states[2] and any(kind == RECALL for kind, *_ in states[0])
-
-
 async def test_recall_search_finds_an_evicted_message_with_its_date() -> None:
     memory = mem_gpt(read=[search("recall", "the violin")], k=1)
     talk = said(*texts("My violin is old", "a", "b", "c", "d", "e"), sent_at="8 May 2023")

@@ -7,8 +7,8 @@ import pytest
 from memory_helpers import build, give, said
 
 from memflow.memories.entries import EntryStore, Vector
-from memflow.memories.hybrid import Hybrid
 from memflow.memories.memory import Tools
+from memflow.memories.retrieval import Hybrid
 from memflow.memories.search import fuse, fusion_depth
 
 
