@@ -72,8 +72,7 @@ def open_server(
     `log` is the name of the log file; by default, the memory's name. `access` has the models that the server may use;
     one on another machine cannot reach them, and does not get the key.
     """
-    from memflow.resources.memory_servers.aml_transport import AmlTransport  # noqa: PLC0415  (settings open no server)
-    from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415
+    from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
     from memflow.resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.mcp_transport import McpTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.space_record import SpaceRecord  # noqa: PLC0415
@@ -90,8 +89,7 @@ def open_server(
     elif own.contract == "mcp":
         transport = McpTransport(command, path, own.url, own.key_variable, setting)
     else:
-        of_address = AmlTransport if own.contract == "aml" else HttpTransport
-        transport = of_address(own.url, own.key_variable, setting)
+        transport = HttpTransport(own.url, own.key_variable, setting)
     has_spaces = bool(own.url) and own.contract == "memflow"  # that outlive the run, and can be deleted
     record = SpaceRecord(home / FOLDER / "spaces", own.url) if has_spaces else None
     return ServerConnection(

@@ -204,10 +204,6 @@ def test_command_on_the_command_line_is_a_memory_without_an_at_sign(monkeypatch:
     name = assistant_name(address)
     assert is_address(address) and name == "mcp_server_memory_1_" + name[-8:]
     assert own_memories(Settings(), [address])[name]["command"] == ["npx", "-y", "@scope/server memory@1"]
-    monkeypatch.setenv("AML_API_KEY", "a key")
-    [own] = own_memories(Settings(), ["aml:http://127.0.0.1:9100@large"]).values()
-    assert own == {"url": "http://127.0.0.1:9100", "contract": "aml", "key_variable": "AML_API_KEY"}
-    assert json.loads(json.dumps(own)) == own
     monkeypatch.setenv("MCP_API_KEY", "a key")
     address = "mcp:http://127.0.0.1:9100/mcp"
     assert assistant_name(f"{address}@large") == "mcp_127_0_0_1_9100_mcp@large"
