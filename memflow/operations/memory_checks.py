@@ -19,16 +19,16 @@ SERVER = "server"
 def check_server_command(own: "OwnMemory") -> "list[CheckLine]":
     """Check the memory server of a command, without models."""
     from memflow.resources.memory_servers.declaration import check_command, open_server
-    from memflow.resources.memory_servers.server_checks import ServerChecks
+    from memflow.resources.memory_servers.server_checks import check_server
 
     if wrong := check_command(SERVER, own):
         raise BadSettings(wrong.replace(f"`command` of [memories.{SERVER}]", "the command"))
     with tempfile.TemporaryDirectory(prefix="memflow-check-") as folder:
         starts = iter(range(1000))
-        checks = ServerChecks(
-            lambda: open_server(SERVER, own, Path(folder), log=f"{SERVER}/check.{next(starts)}")
+        lines, _ = run_coroutine(
+            check_server(lambda: open_server(SERVER, own, Path(folder), log=f"{SERVER}/check.{next(starts)}"))
         )
-        return run_coroutine(checks.run())
+        return lines
 
 
 def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "list[CheckLine]":
@@ -51,7 +51,7 @@ def check_python_memory(settings: "Settings", name: str) -> "list[CheckLine]":
     from memflow.chat.ledger import RequestContext
     from memflow.memories.registry import find
     from memflow.resources.ledger.sql_ledger import SqlLedger
-    from memflow.resources.memory_servers.python_checks import PythonChecks
+    from memflow.resources.memory_servers.python_checks import check_python
     from memflow.resources.models.models import Models
     from memflow.resources.settings.prompt_folders import activate_prompts
 
@@ -64,7 +64,7 @@ def check_python_memory(settings: "Settings", name: str) -> "list[CheckLine]":
     settings.home.mkdir(parents=True, exist_ok=True)
 
     async def check(chats: Any) -> "list[CheckLine]":
-        return await PythonChecks(memory.factory(await chats.tools(name))).run()
+        return await check_python(memory.factory(await chats.tools(name)))
 
     with Models(settings, SqlLedger(settings.ledger_url)) as models:
         return models.run(RequestContext(run="memories check", stage="memories", assistant=name), check)

@@ -1,6 +1,6 @@
 """The checks of a memory server: whether it keeps the protocol, and has the capabilities that it declares.
 
-check_lines.py runs them; capability_checks.py has those of declared capabilities.
+conversation_checks.py has the checks of a long conversation, check_lines.py runs all.
 """
 
 import asyncio
@@ -8,28 +8,21 @@ import time
 from collections.abc import Callable
 
 from memflow.memories.server.protocol import Capabilities, Hello
-from memflow.resources.memory_servers.capability_checks import CapabilityChecks
 from memflow.resources.memory_servers.check_lines import (
+    Check,
     CheckFailed,
     CheckLine,
     CheckNote,
     CheckSkipped,
     check,
-    checks_of,
     run_checks,
 )
-from memflow.resources.memory_servers.check_messages import (
-    CODE_QUERY,
-    ODD_TEXTS,
-    SECRETS,
-)
-from memflow.resources.memory_servers.checked_server import READS, CheckedServer, contains
-from memflow.resources.memory_servers.checked_spaces import ServerSpace
+from memflow.resources.memory_servers.check_messages import CODE_QUERY, ODD_TEXTS, SECRETS
+from memflow.resources.memory_servers.checked_memory import READS, SIZES, CheckedMemory, contains
 from memflow.resources.memory_servers.connection import ServerConnection
-from memflow.resources.memory_servers.content_checks import ContentChecks
-from memflow.resources.memory_servers.forget_checks import ForgetChecks
-from memflow.resources.memory_servers.played_conversation import SIZES, PlayedConversation
-from memflow.resources.memory_servers.read_checks import ReadChecks, compare_restarted
+from memflow.resources.memory_servers.conversation_checks import CONVERSATION
+from memflow.resources.memory_servers.forget_checks import FORGET
+from memflow.resources.memory_servers.read_checks import READ
 
 LATE_S = 2.0
 """Seconds in which a read is repeated to see whether a write is found late."""
@@ -37,259 +30,43 @@ WRITES_WITH_MODELS = 60
 """The most writes that a server gets which uses models."""
 WRITES = 700
 """The most writes that other servers get, with those that a restart repeats."""
-INDEXED = ("indexed",)
+WORDS = ("xylophone", "zeppelin")
+"""The unique words of both secrets."""
+USABLE = ("indexed", "reused_ids")
+START: list[Check] = []
+SPACES: list[Check] = []
+END: list[Check] = []
 
 
-class StartChecks:
-    """The checks of the start of a server."""
+class CheckedServer(CheckedMemory):
+    """A memory server. `connect` returns a new connection, whose first request starts the server."""
 
-    def __init__(self, server: CheckedServer, connect: Callable[[], ServerConnection]) -> None:
-        self.server = server
+    connection: ServerConnection
+
+    def __init__(self, connect: Callable[[], ServerConnection], late: float, sizes: tuple[int, int]) -> None:
+        super().__init__(connect(), late, sizes)
         self.connect = connect
-
-    @check("Fix the command or the address; logs belong on stderr.", needed=True)
-    async def start(self) -> str:
-        """Start the server."""
-        began = time.perf_counter()
-        self.server.greeting = await self.server.connection.hello()
-        seconds = time.perf_counter() - began
-        declared = self.server.can.model_dump(exclude_defaults=True)
-        said = ", ".join(f"{name}: {value}" for name, value in declared.items()) or "no capability"
-        return f"{self.server.greeting.name} {self.server.greeting.version} after {seconds:.1f} s, declares {said}"
-
-    @check("Answer `hello` with constants: results depend on it.")
-    async def stable_hello(self) -> str:
-        """Compare `hello` of two starts."""
-        other = self.connect()
-        try:
-            again = await other.hello()
-        finally:
-            await other.stop()
-        for field in Hello.model_fields:
-            first, second = getattr(self.server.greeting, field), getattr(again, field)
-            if first != second:
-                raise CheckFailed(f"`{field}` was {first!r} at the first start, and {second!r} at the second")
-        return "equal at two starts"
+        self.kills = 0
+        """How often a check ended the server."""
+        self.first = ""
+        """The space of the check `write`."""
+        self.pair: list[str] = []
+        """The spaces of the check `spaces`."""
 
 
-class SpaceChecks:
-    """The checks of requests and spaces, with single messages."""
-
-    def __init__(self, server: CheckedServer, late: float) -> None:
-        self.server = server
-        self.late = late
-
-    @check("Answer each write with one JSON line, when it is done.", needed=True)
-    async def write(self) -> str:
-        """Write a message."""
-        self.first = await self.server.space("write")
-        await self.server.write(self.first, self.server.message(21, SECRETS[0]))
-        return "answered a write of one message"
-
-    @check("Answer each read with at most k valid items.", needed=True)
-    async def read(self) -> str:
-        """Read one item, and with an empty query."""
-        found = await self.server.connection.read(self.first, CODE_QUERY, 1)
-        await self.server.connection.read(self.first, "", 1)
-        return f"answered a read with {len(found.items)} of 1 item"
-
-    @check("Answer a write only when `read` finds what was written.")
-    async def indexed(self) -> str:
-        """Read right after a write."""
-        space = await self.server.space("indexed")
-        await self.server.write(space, self.server.message(11, SECRETS[1]))
-        began, reads = time.perf_counter(), 1
-        while not contains(await self.server.texts(space, SECRETS[1]), "zeppelin"):
-            waited = time.perf_counter() - began
-            if waited > self.late:
-                if self.server.can.design.merges:
-                    raise CheckNote("a message is not found by its words: the memory declares that it merges")
-                raise CheckFailed(
-                    f"a message that was written is not found, also {waited:.1f} s after the answer"
-                )
-            await asyncio.sleep(0.02)
-            reads += 1
-        waited = time.perf_counter() - began
-        again = [
-            contains(await self.server.texts(space, SECRETS[1]), "zeppelin")
-            for _ in range(READS if reads > 1 else 0)
-        ]
-        if not all(again):
-            raise CheckNote("equal reads return other items: `stable_reads`")
-        if reads > 1:
-            raise CheckFailed(f"a message is found only {waited:.2f} s after the answer to its write")
-        return "a message is found at the first read after its write"
-
-    @check("Filter reads by `space`.", after=INDEXED)
-    async def spaces(self) -> str:
-        """Write to two spaces."""
-        self.server.need_spaces(2)
-        spaces = [await self.server.space(f"spaces-{number}") for number in (1, 2)]
-        # Both messages have the same id, as those of two episodes may.
-        for space, text in zip(spaces, SECRETS, strict=True):
-            await self.server.write(space, self.server.message(1, text))
-        for space, other in zip(spaces, ("zeppelin", "xylophone"), strict=True):
-            if contains(await self.server.texts(space, CODE_QUERY), other):
-                raise CheckFailed("a read finds what was written to another space")
-        self.pair = spaces
-        return "two spaces do not see each other"
-
-    @check("Delete everything of the space at `reset`.", after=INDEXED)
-    async def reset(self) -> str:
-        """Read after `reset`."""
-        await self.server.reset(self.first)
-        if contains(await self.server.texts(self.first, SECRETS[0]), "xylophone"):
-            raise CheckFailed("after `reset`, a read still finds what was written before")
-        return "nothing is left after `reset`"
-
-    @check("Store a message by space and id, and forget ids at `reset`.", after=(*INDEXED, "spaces", "reset"))
-    async def reused_ids(self) -> str:
-        """Write the same id in another space, and after `reset`."""
-        self.server.need_spaces(3)
-        if self.server.can.design.merges:
-            raise CheckSkipped("the memory declares that it merges: its texts are its own")
-        for space, text in zip(self.pair, SECRETS, strict=True):
-            if not await self.server.has(space, text, text.split()[-1].rstrip(".")):
-                raise CheckFailed("a message is lost when another space gets one with the same id")
-        await self.server.write(self.first, self.server.message(21, SECRETS[1]))
-        if not await self.server.has(self.first, SECRETS[1], "zeppelin"):
-            raise CheckFailed("after `reset`, a message with an id of before is not stored")
-        return "the same id in another space, or after `reset`, is another message"
-
-    @check("Repeat the request's `n` in its answer.", after=(*INDEXED, "reused_ids"))
-    async def requests_in_flight(self) -> str:
-        """Read concurrently."""
-        self.server.need_spaces(3)
-        words = ("xylophone", "zeppelin")
-        reads = [(number, space) for number, space in enumerate(self.pair) for _ in range(8)]
-        found = await asyncio.gather(*(self.server.texts(space, SECRETS[number]) for number, space in reads))
-        for (number, space), texts in zip(reads, found, strict=True):
-            is_lost = not texts and not await self.server.has(space, SECRETS[number], words[number])
-            if contains(texts, words[1 - number]) or (is_lost and not self.server.can.design.merges):
-                raise CheckFailed(
-                    "with several requests in flight, a read got no answer, or that of another read"
-                )
-        return "16 concurrent reads have their own answers"
-
-
-class EndChecks:
-    """The checks after the conversation."""
-
-    def __init__(self, server: CheckedServer, conversation: PlayedConversation) -> None:
-        self.server = server
-        self.conversation = conversation
-
-    @check(
-        "Make the state of a space depend on its requests alone.",
-        after=("conversation", "stable_reads", "isolation"),
-    )
-    async def restart(self) -> str:
-        """Read after the server was killed."""
-        if self.server.connection.transport.outlives_run:
-            raise CheckSkipped("memflow does not start this server")
-        if self.server.uses_models:
-            return await self._restart_space(await self.server.two_secrets("restart"))
-        return await compare_restarted(self.conversation, self.server.kill)
-
-    @check(
-        "Keep quotes, line breaks and control characters in texts.",
-        after=(*INDEXED, "complete", "unchanged", "queries", "restart"),
-    )
-    async def texts(self) -> str:
-        """Write odd texts in one write."""
-        if self.server.can.design.merges:
-            raise CheckSkipped("the memory declares that it merges: its texts are its own")
-        space = await self.server.space("texts")
-        await self.server.write(space, *map(self.server.message, range(len(ODD_TEXTS)), ODD_TEXTS.values()))
-        damaged = []
-        for kind, text in ODD_TEXTS.items():
-            found = await self.server.texts(space, _query(text))
-            if not contains(found, text):
-                damaged.append(kind)
-        if damaged:
-            raise CheckFailed(f"not found as written: {', '.join(damaged)}")
-        return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
-
-    @check("Declare deterministic: false.", after=("stable_reads", "restart"))
-    async def deterministic(self) -> str:
-        """Write the same to two spaces."""
-        if not self.server.can.deterministic:
-            raise CheckSkipped("not declared")
-        reads = list[list[list[str]]]()
-        for number in (1, 2):
-            space = await self.server.two_secrets(f"same-{number}")
-            reads.append([await self.server.texts(space, CODE_QUERY) for _ in range(READS)])
-        if reads[0] != reads[1]:
-            raise CheckFailed("two spaces with the same writes return different items")
-        return "two spaces with the same writes return the same"
-
-    @check("Find the reason in the server's log.")
-    async def stops(self) -> str:
-        """Count stops since the start."""
-        if stops := self.server.connection.restarts - self.server.kills:
-            raise CheckFailed(
-                f"the server stopped {stops} times; at last it {self.server.connection.last_stop}"
-            )
-        return "the server did not end"
-
-    async def _restart_space(self, space: str) -> str:
-        before = await self.server.texts(space, CODE_QUERY)
-        await self.server.kill()
-        after = await self.server.texts(space, CODE_QUERY)
-        if before != after and (self.server.can.deterministic or not after):
-            raise CheckFailed(
-                f"a read found {len(before)} items, and {len(after)} other items after a restart and replay"
-            )
-        return "a read finds the same after a restart and a replay of the writes"
-
-
-class ServerChecks:
-    """The checks of one server. `connect` returns a new connection, whose first request starts the server.
-
-    `late` is the number of seconds that an index may be late before the check stops to look for it, and `sizes` the
-    numbers of messages in the conversations of a server without models.
-    """
-
-    def __init__(
-        self, connect: Callable[[], ServerConnection], late: float = LATE_S, sizes: tuple[int, int] = SIZES
-    ) -> None:
-        self.connect = connect
-        self.late = late
-        self.sizes = sizes
-        self.server = CheckedServer(connect())
-
-    async def run(self) -> list[CheckLine]:
-        """Run all checks, and end the server. Return one line per check."""
-        try:
-            # What the server declares is known only when it was started.
-            lines = await run_checks(checks_of(StartChecks(self.server, self.connect)))
-            if any(line.verdict == "wrong" for line in lines):
-                return lines
-            conversation = self._conversation()
-            groups = (
-                SpaceChecks(self.server, self.late),
-                CapabilityChecks(self.server),
-                ForgetChecks(conversation.open_space, self.server.can),
-                conversation,
-                ContentChecks(conversation),
-                ReadChecks(conversation),
-                EndChecks(self.server, conversation),
-            )
-            return lines + await run_checks(checks_of(*groups))
-        finally:
-            await self.server.connection.stop()
-
-    def _conversation(self) -> PlayedConversation:
-        """Return the conversation, which is not played yet."""
-        can = self.server.can
-
-        async def open_space(name: str) -> ServerSpace:
-            server = self.server
-            return ServerSpace(
-                server.connection, await server.space(name), can, server.write, server.next_write
-            )
-
-        return PlayedConversation(open_space, can, self.late, self.sizes)
+async def check_server(
+    connect: Callable[[], ServerConnection], late: float = LATE_S, sizes: tuple[int, int] = SIZES
+) -> tuple[list[CheckLine], CheckedServer]:
+    """Run all checks of a server, and end it. Return one line per check, and the server."""
+    server = CheckedServer(connect, late, sizes)
+    try:
+        # What the server declares is known only when it was started.
+        lines = await run_checks(START, server)
+        if all(line.verdict != "wrong" for line in lines):
+            lines += await run_checks([*SPACES, *FORGET, *CONVERSATION, *READ, *END], server)
+    finally:
+        await server.connection.stop()
+    return lines, server
 
 
 def planned_writes(can: Capabilities | None) -> str:
@@ -299,6 +76,264 @@ def planned_writes(can: Capabilities | None) -> str:
     return f"at most {WRITES if can.models == 'none' else WRITES_WITH_MODELS} writes"
 
 
-def _query(text: str) -> str:
-    """Return a query that finds a text: its first words."""
-    return " ".join(text.split()[:3])
+@check(START, "Fix the command or the address; logs belong on stderr.", needed=True)
+async def start(server: CheckedServer) -> str:
+    """Start the server."""
+    began = time.perf_counter()
+    hello = server.greeting = await server.connection.hello()
+    seconds = time.perf_counter() - began
+    declared = hello.can.model_dump(exclude_defaults=True)
+    capabilities = ", ".join(f"{name}: {value}" for name, value in declared.items()) or "no capability"
+    return f"{hello.name} {hello.version} after {seconds:.1f} s, declares {capabilities}"
+
+
+@check(START, "Answer `hello` with constants: results depend on it.")
+async def stable_hello(server: CheckedServer) -> str:
+    """Compare `hello` of two starts."""
+    other = server.connect()
+    try:
+        again = await other.hello()
+    finally:
+        await other.stop()
+    for field in Hello.model_fields:
+        first, second = getattr(server.greeting, field), getattr(again, field)
+        if first != second:
+            raise CheckFailed(f"`{field}` was {first!r} at the first start, and {second!r} at the second")
+    return "equal at two starts"
+
+
+@check(SPACES, "Answer each write with one JSON line, when it is done.", needed=True)
+async def write(server: CheckedServer) -> str:
+    """Write a message."""
+    server.first = await server.space("write")
+    await server.write(server.first, server.message(21, SECRETS[0]))
+    return "answered a write of one message"
+
+
+@check(SPACES, "Answer each read with at most k valid items.", needed=True)
+async def read(server: CheckedServer) -> str:
+    """Read one item, and with an empty query."""
+    found = await server.connection.read(server.first, CODE_QUERY, 1)
+    await server.connection.read(server.first, "", 1)
+    return f"answered a read with {len(found.items)} of 1 item"
+
+
+@check(SPACES, "Answer a write only when `read` finds what was written.")
+async def indexed(server: CheckedServer) -> str:
+    """Read right after a write."""
+    space = await server.space("indexed")
+    await server.write(space, server.message(11, SECRETS[1]))
+    began, reads, waited = time.perf_counter(), 1, 0.0
+    while not contains(await server.texts(space, SECRETS[1]), WORDS[1]):
+        waited = time.perf_counter() - began
+        if waited > server.late:
+            if server.can.design.merges:
+                raise CheckNote("a message is not found by its words: the memory declares that it merges")
+            raise CheckFailed(
+                f"a message that was written is not found, also {waited:.1f} s after the answer"
+            )
+        await asyncio.sleep(0.02)
+        reads += 1
+    if reads > 1:
+        again = [contains(await server.texts(space, SECRETS[1]), WORDS[1]) for _ in range(READS)]
+        if not all(again):
+            raise CheckNote("equal reads return other items: `stable_reads`")
+        raise CheckFailed(f"a message is found only {waited:.2f} s after the answer to its write")
+    return "a message is found at the first read after its write"
+
+
+@check(SPACES, "Filter reads by `space`.", after=("indexed",))
+async def spaces(server: CheckedServer) -> str:
+    """Write to two spaces messages with the same id, as those of two episodes may have."""
+    server.need_spaces(2)
+    server.pair = [await server.space(f"spaces-{number}") for number in (1, 2)]
+    for space, text in zip(server.pair, SECRETS, strict=True):
+        await server.write(space, server.message(1, text))
+    for space, other in zip(server.pair, reversed(WORDS), strict=True):
+        if contains(await server.texts(space, CODE_QUERY), other):
+            raise CheckFailed("a read finds what was written to another space")
+    return "two spaces do not see each other"
+
+
+@check(SPACES, "Delete everything of the space at `reset`.", after=("indexed",))
+async def reset(server: CheckedServer) -> str:
+    """Read after `reset`."""
+    await server.reset(server.first)
+    if contains(await server.texts(server.first, SECRETS[0]), WORDS[0]):
+        raise CheckFailed("after `reset`, a read still finds what was written before")
+    return "nothing is left after `reset`"
+
+
+@check(
+    SPACES,
+    "Store a message by space and id, and forget ids at `reset`.",
+    after=("indexed", "spaces", "reset"),
+)
+async def reused_ids(server: CheckedServer) -> str:
+    """Write the same id in another space, and after `reset`."""
+    server.need_spaces(3)
+    _need_own_texts(server)
+    for space, text, word in zip(server.pair, SECRETS, WORDS, strict=True):
+        if not await server.has(space, text, word):
+            raise CheckFailed("a message is lost when another space gets one with the same id")
+    await server.write(server.first, server.message(21, SECRETS[1]))
+    if not await server.has(server.first, SECRETS[1], WORDS[1]):
+        raise CheckFailed("after `reset`, a message with an id of before is not stored")
+    return "the same id in another space, or after `reset`, is another message"
+
+
+@check(SPACES, "Repeat the request's `n` in its answer.", after=USABLE)
+async def requests_in_flight(server: CheckedServer) -> str:
+    """Read concurrently."""
+    server.need_spaces(3)
+    reads = [(number, space) for number, space in enumerate(server.pair) for _ in range(8)]
+    answers = await asyncio.gather(*(server.texts(space, SECRETS[number]) for number, space in reads))
+    for (number, space), texts in zip(reads, answers, strict=True):
+        is_lost = not texts and not await server.has(space, SECRETS[number], WORDS[number])
+        if contains(texts, WORDS[1 - number]) or (is_lost and not server.can.design.merges):
+            raise CheckFailed(
+                "with several requests in flight, a read got no answer, or that of another read"
+            )
+    return f"{len(reads)} concurrent reads have their own answers"
+
+
+@check(SPACES, "Give an item the same id at every read.", after=USABLE)
+async def stable_ids(server: CheckedServer) -> str:
+    """Compare the ids of two equal reads."""
+    space = await server.two_secrets("stable_ids")
+    first, again = [await server.connection.read(space, CODE_QUERY, 10) for _ in range(2)]
+    if first.items and {item.id for item in first.items}.isdisjoint(item.id for item in again.items):
+        raise CheckFailed("an item has another id at every read, so that its history cannot be followed")
+    return "items keep their ids"
+
+
+@check(SPACES, "Store nothing at a read, or declare pure_reads: false.", after=USABLE)
+async def pure_reads(server: CheckedServer) -> str:
+    """Look for a query of a former read in the memory."""
+    space, query = await server.two_secrets("pure_reads"), "chinchilla vault code"
+    await server.texts(space, query)
+    if not server.can.pure_reads:
+        raise CheckNote("declares that reads change the memory: a probe may change the answer to the next")
+    if contains(await server.texts(space, query), "chinchilla"):
+        raise CheckFailed("a read finds the query of a former read: reads write")
+    return "a read leaves nothing"
+
+
+@check(SPACES, "Return all items, or declare export: none.", after=USABLE)
+async def export(server: CheckedServer) -> str:
+    """Compare the items of an export with the written messages."""
+    if server.can.export == "none":
+        raise CheckSkipped("not declared: entries are known when a read returns them")
+    items = (await server.connection.export(await server.two_secrets("export"))).items
+    if not items:
+        raise CheckFailed("the export of a space with two messages is empty")
+    if not all(contains((item.text for item in items), word) for word in WORDS):
+        raise CheckNote("the export does not contain the words of both messages")
+    return f"{len(items)} items"
+
+
+@check(SPACES, "Copy the items of the space, or declare fork: false.", after=USABLE)
+async def fork(server: CheckedServer) -> str:
+    """Fork a space, and write to both."""
+    if not server.can.fork:
+        raise CheckSkipped("not declared")
+    space = await server.two_secrets("fork")
+    copy = f"{space}@copy"
+    server.written[copy] = server.written[space]
+    await server.connection.fork(space, copy)
+    if await server.texts(copy, CODE_QUERY) != await server.texts(space, CODE_QUERY):
+        raise CheckFailed("a read of a fork differs from a read of its origin")
+    await server.write(copy, server.message(3, "The vault code of Fulbert is walrus."))
+    await server.write(space, server.message(4, "The vault code of Argenteuil is ocelot."))
+    for name, other in ((space, "walrus"), (copy, "ocelot")):
+        if contains(await server.texts(name, CODE_QUERY), other):
+            raise CheckFailed("a write to a fork or its origin is found in the other")
+    return "a fork has the content of its origin, and is separate"
+
+
+@check(SPACES, "Store the items as they are, or declare restore: false.", after=USABLE)
+async def restore(server: CheckedServer) -> str:
+    """Restore an export in another space, and compare reads."""
+    if not server.can.restore:
+        raise CheckSkipped("not declared")
+    if server.can.export == "none":
+        raise CheckFailed("declares restore, but no export whose items could be restored")
+    space = await server.two_secrets("restore")
+    items = (await server.connection.export(space)).items
+    restored = await server.space("restored")
+    await server.connection.restore(restored, items)
+    if await server.texts(restored, CODE_QUERY) != await server.texts(space, CODE_QUERY):
+        raise CheckFailed("a read of the restored space differs from a read of the living one")
+    return "a restored space answers like the living one"
+
+
+@check(
+    END,
+    "Make the state of a space depend on its requests alone.",
+    after=("conversation", "stable_reads", "isolation"),
+)
+async def restart(server: CheckedServer) -> str:
+    """Read after the server was killed."""
+    if server.connection.transport.outlives_run:
+        raise CheckSkipped("memflow does not start this server")
+    space = await server.two_secrets("restart")
+    before = await server.texts(space, CODE_QUERY)
+    server.kills += 1
+    await server.connection.transport.kill()
+    after = await server.texts(space, CODE_QUERY)
+    lost = [text for text in before if text not in after]
+    if lost and (server.can.deterministic or not after):
+        raise CheckFailed(
+            f"{len(lost)} of {len(before)} items are lost after a restart, although all writes were repeated, such as "
+            f"{lost[0][:60]!r}"
+        )
+    if before != after and server.can.deterministic:
+        raise CheckFailed("reads return other items after a restart and a replay of the writes")
+    return "a read finds the same after a restart and a replay of the writes"
+
+
+@check(
+    END,
+    "Keep quotes, line breaks and control characters in texts.",
+    after=("indexed", "complete", "unchanged", "queries", "restart"),
+)
+async def texts(server: CheckedServer) -> str:
+    """Write odd texts in one write."""
+    _need_own_texts(server)
+    space = await server.space("texts")
+    await server.write(space, *map(server.message, range(len(ODD_TEXTS)), ODD_TEXTS.values()))
+    damaged = [
+        kind
+        for kind, text in ODD_TEXTS.items()
+        if not contains(await server.texts(space, " ".join(text.split()[:3])), text)
+    ]
+    if damaged:
+        raise CheckFailed(f"not found as written: {', '.join(damaged)}")
+    return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
+
+
+@check(END, "Declare deterministic: false.", after=("stable_reads", "restart"))
+async def deterministic(server: CheckedServer) -> str:
+    """Write the same to two spaces."""
+    if not server.can.deterministic:
+        raise CheckSkipped("not declared")
+    reads = list[list[list[str]]]()
+    for number in (1, 2):
+        space = await server.two_secrets(f"same-{number}")
+        reads.append([await server.texts(space, CODE_QUERY) for _ in range(READS)])
+    if reads[0] != reads[1]:
+        raise CheckFailed("two spaces with the same writes return different items")
+    return "two spaces with the same writes return the same"
+
+
+@check(END, "Find the reason in the server's log.")
+async def stops(server: CheckedServer) -> str:
+    """Count stops since the start."""
+    if number := server.connection.restarts - server.kills:
+        raise CheckFailed(f"the server stopped {number} times; at last it {server.connection.last_stop}")
+    return "the server did not end"
+
+
+def _need_own_texts(server: CheckedServer) -> None:
+    if server.can.design.merges:
+        raise CheckSkipped("the memory declares that it merges: its texts are its own")

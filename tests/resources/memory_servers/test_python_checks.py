@@ -14,7 +14,7 @@ import pytest
 from memflow.memories.design import Design
 from memflow.memories.memory import Memory, Message, Recall
 from memflow.resources.memory_servers.check_lines import CheckLine
-from memflow.resources.memory_servers.python_checks import PythonChecks
+from memflow.resources.memory_servers.python_checks import check_python
 
 SERVICE: dict[str, list[str]] = {}
 NUMBERS = itertools.count()
@@ -144,7 +144,7 @@ class Raising(Lines):
 
 async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
     """Return the lines of a memory by name."""
-    return {line.name: line for line in await PythonChecks(memory, sizes=(60, 20)).run()}
+    return {line.name: line for line in await check_python(memory, sizes=(60, 20))}
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
         (Counting, "pure_reads", "changed the store"),
         (Numbered, "deterministic", "have different entries"),
         (Clocked, "clock", "today's date"),
-        (Invented, "source_ids", "never written: invented"),
+        (Invented, "sources", "never sent: invented"),
         (Failing, "write", "KeyError: 'no such index'"),
         (Clairvoyant, "as_of", "the memory knows the future"),
         (Dropping, "complete", "stored 20 of 60 messages: lost are 40 of 40 messages after write 10"),
