@@ -6,7 +6,7 @@ http_transport.py).
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,7 +25,6 @@ from memflow.memories.server.protocol import (
     WireItem,
     WriteAnswer,
 )
-from memflow.resources.memory_servers.space_record import SpaceRecord
 from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 
 if TYPE_CHECKING:
@@ -66,7 +65,7 @@ class ServerConnection:
     `name` is the name of the memory, for messages. `secrets` are texts, such as keys, that the server knows, and what
     replaces them in the messages of errors, which are stored. `access` has the models that it may use; the error that
     ends their use ends the step, since every further write would fail. `greeted` is called with the first answer to
-    `hello`. `record` lists the spaces on a server that outlives runs.
+    `hello`.
     """
 
     def __init__(
@@ -80,7 +79,6 @@ class ServerConnection:
         seed: int | None = None,
         secrets: Mapping[str, str] | None = None,
         greeted: Callable[[Hello], None] = lambda hello: None,
-        record: SpaceRecord | None = None,
     ) -> None:
         self.name = name
         self.transport = transport
@@ -89,7 +87,6 @@ class ServerConnection:
         """How often the server stopped, so that it had to be started again."""
         self.last_stop = ""
         self._greeted = greeted
-        self._record = record
         self._access = access
         keys = {} if access is None else {access.key: "<the key of the endpoint>"}
         self._secrets = {**keys, **(secrets or {})}
@@ -178,7 +175,6 @@ class ServerConnection:
         if known.generation != self._generation and not (known.sent and self.transport.outlives_run):
             return
         await self._repeated({"op": "close", "space": space}, None, EmptyAnswer)
-        self._forget(space)
 
     async def stop(self) -> None:
         """End the server, or close the connections. A later request fails."""
@@ -187,32 +183,14 @@ class ServerConnection:
         if running and self.transport.outlives_run:
             with suppress(TimeoutError, ServerStopped):
                 sent = [name for name, space in self._spaces.items() if space.sent]
-                await asyncio.wait_for(self._close_spaces(sent), CLOSING_S)
-        if self._record is not None:
-            self._record.close()
+                await asyncio.wait_for(asyncio.gather(*map(self._close_sent, sent)), CLOSING_S)
         await self.transport.stop()
 
-    async def _close_spaces(self, names: Sequence[str]) -> None:
-        """Delete spaces from a server that goes on to exist, and may allow a few spaces only."""
-        running = asyncio.Semaphore(REQUESTS_AT_ONCE)
-
-        async def close(name: str) -> None:
-            async with running:
-                with suppress(ServerFailed):
-                    await self._exchange({"op": "close", "space": name}, EmptyAnswer)
-                    self._forget(name)
-
-        await asyncio.gather(*map(close, names))
-
-    def _forget(self, name: str) -> None:
-        if self._record is not None:
-            self._record.remove(name)
-
-    async def _close_leftovers(self) -> None:
-        """Delete the spaces of runs that were killed. What fails is tried again by the next run."""
-        if self._record is not None and (names := self._record.adopt_leftovers()):
-            with suppress(TimeoutError, ServerStopped):
-                await asyncio.wait_for(self._close_spaces(names), CLOSING_S)
+    async def _close_sent(self, space: str) -> None:
+        """Delete a space from a server that goes on to exist, and may allow a few spaces only."""
+        async with self._slots:
+            with suppress(ServerFailed):
+                await self._exchange({"op": "close", "space": space}, EmptyAnswer)
 
     async def _in_space(self, space: str, request: Mapping[str, Any], answer: type[A]) -> A:
         try:
@@ -254,8 +232,6 @@ class ServerConnection:
         if request["op"] == "reset":
             space.generation = self._generation
         space.sent = True
-        if self._record is not None:
-            self._record.add(str(request["to" if request["op"] == "fork" else "space"]))
         async with space.filling:
             if space.generation != self._generation:
                 await self._fill(str(request["space"]), space)
@@ -287,8 +263,6 @@ class ServerConnection:
                 raise ServerStopped(self._redacted(str(stopped))) from None  # causes are stored, too
             except (InvalidAnswer, ServerFailed) as wrong:
                 raise self._failed(operation, str(wrong)) from None
-            except ServerDown as down:  # the transport has repeated the request
-                raise self._give_up(f"the memory server {self.name} {down}") from None
             error = raw.get("error")
             if error is None:
                 self._stops = 0 if operation != "hello" else self._stops
@@ -322,16 +296,12 @@ class ServerConnection:
             if self._running:
                 return self._generation
             try:
-                await self._first(self.transport.start)
-                hello = await self._first(lambda: self._exchange(self._greeting, Hello))
+                await self.transport.start()
+                hello = await self._exchange(self._greeting, Hello)
             except (ServerStopped, ServerFailed) as error:
                 await self.transport.stop()
-                text = (
-                    str(error)
-                    if isinstance(error, ServerFailed)
-                    else f"the memory server {self.name} {error}"
-                )
-                raise self._give_up(text) from error
+                stopped = f"the memory server {self.name} {error}"
+                raise self._give_up(str(error) if isinstance(error, ServerFailed) else stopped) from error
             if self._hello is not None and hello != self._hello:
                 await self.transport.stop()
                 raise self._give_up(
@@ -340,19 +310,10 @@ class ServerConnection:
                 )
             if self._hello is None:
                 self._greeted(hello)
-                await self._close_leftovers()
             self._hello = hello
             self._generation += 1
             self._running = True
             return self._generation
-
-    async def _first(self, work: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the result of `work`, with one more start if the server stops."""
-        try:
-            return await work()
-        except ServerStopped:
-            await self.transport.start()
-            return await work()
 
     async def _stopped(self, generation: int, reason: ServerStopped) -> None:
         """Record that the server of a start stopped. Several requests in flight report the same stop."""

@@ -75,7 +75,6 @@ def open_server(
     from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
     from memflow.resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.mcp_transport import McpTransport  # noqa: PLC0415
-    from memflow.resources.memory_servers.space_record import SpaceRecord  # noqa: PLC0415
     from memflow.resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.transport import TimeLimits, Transport  # noqa: PLC0415
 
@@ -90,8 +89,6 @@ def open_server(
         transport = McpTransport(command, path, own.url, own.key_variable, setting)
     else:
         transport = HttpTransport(own.url, own.key_variable, setting)
-    has_spaces = bool(own.url) and own.contract == "memflow"  # that outlive the run, and can be deleted
-    record = SpaceRecord(home / FOLDER / "spaces", own.url) if has_spaces else None
     return ServerConnection(
         _shown_name(name, own),
         transport,
@@ -101,7 +98,6 @@ def open_server(
         seed=seed,
         secrets=_secrets(own),
         greeted=lambda hello: write_hello(name, home, hello),
-        record=record,
     )
 
 

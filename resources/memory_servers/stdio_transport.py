@@ -11,17 +11,8 @@ from typing import Any
 
 from memflow.memories.server.protocol import LONGEST_LINE
 from memflow.resources.memory_servers.process import ServerCommand, ServerProcess, start_process
-from memflow.resources.memory_servers.transport import (
-    SHOWN,
-    InvalidAnswer,
-    ServerStopped,
-    Transport,
-    decode,
-    shown,
-)
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport, decode, shown
 from memflow.resources.models.event_loop import detached
-
-CHUNK = 1 << 16
 
 
 class StdioTransport(Transport):
@@ -56,15 +47,11 @@ class StdioTransport(Transport):
         if self._stray is not None:
             wrong, self._stray = self._stray, None
             raise InvalidAnswer(wrong)
-        process = self.process
-        if process is None:
+        if self.process is None:
             raise ServerStopped(self._ending)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
-            async with self._sending:
-                with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
-                    process.stdin.write(content + b"\n")
-                    await process.stdin.drain()
+            await self._write_line(content)
             return await answer
         finally:
             self._answers.pop(number, None)
@@ -93,37 +80,37 @@ class StdioTransport(Transport):
         self._abandoned.clear()
         self._stray = None
 
+    async def _write_line(self, content: bytes) -> None:
+        async with self._sending:
+            if self.process is not None:
+                with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
+                    self.process.stdin.write(content + b"\n")
+                    await self.process.stdin.drain()
+
     async def _read(self, process: ServerProcess) -> None:
         """Read lines until the end of the output, then fail the requests in flight."""
-        ending = detached(process.end_rest())
-        try:
-            await self._read_lines(process)
-        finally:
-            ending.cancel()
-        status = await process.stop()
-        reason = process.ending(status)
+        await self._read_lines(process.stdout)
+        reason = await process.stop()
         self._fail_all(ServerStopped(reason))
         if self.process is process:
             self.process, self._ending = None, reason
 
-    async def _read_lines(self, process: ServerProcess) -> None:
-        line, skipping = bytearray(), False
-        while chunk := await process.stdout.read(CHUNK):
-            *ended, rest = chunk.split(b"\n")
-            for part in ended:
-                line += part
-                if not skipping and line.strip():
-                    self._receive(bytes(line))
-                line.clear()
-                skipping = False
-            if not skipping:
-                line += rest
-            if len(line) > LONGEST_LINE:
-                self._reject(
-                    f"wrote a line longer than {LONGEST_LINE:,} bytes: {shown(bytes(line[: 4 * SHOWN]))}"
-                )
-                line.clear()
-                skipping = True
+    async def _read_lines(self, output: asyncio.StreamReader) -> None:
+        is_rest = False
+        while True:
+            try:
+                line = await output.readuntil(b"\n")
+            except asyncio.IncompleteReadError:
+                return
+            except asyncio.LimitOverrunError as error:
+                part = await output.readexactly(error.consumed)
+                if not is_rest:
+                    self._reject(f"wrote a line longer than {LONGEST_LINE:,} bytes: {shown(part)}")
+                is_rest = True
+                continue
+            if not is_rest and line.strip():
+                self._receive(line.strip())
+            is_rest = False
 
     def _receive(self, line: bytes) -> None:
         try:
