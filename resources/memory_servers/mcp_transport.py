@@ -24,6 +24,7 @@ from memflow.resources.memory_servers.mcp_tools import Tool, find_delete, find_t
 from memflow.resources.memory_servers.process import ServerCommand
 from memflow.resources.memory_servers.stdio_transport import StdioTransport
 from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport, decode, shown
+from memflow.resources.models.event_loop import detached
 from memflow.words import search_words
 
 MCP_VERSION = "2025-06-18"
@@ -83,22 +84,17 @@ class _ProcessChannel(_Channel, StdioTransport):
     """The process of one space. Lines that are no messages, such as banners, are ignored."""
 
     async def notify(self, content: bytes) -> None:
-        self._write_line(content)
-
-    def _write_line(self, content: bytes) -> None:
-        if self.process is not None:
-            self.process.stdin.write(content + b"\n")
+        await self._write_line(content)
 
     def _receive(self, line: bytes) -> None:
         with suppress(InvalidAnswer):
             message = decode(line)
             waiting = self._answers.get(message.get("id", 0))
-            if "method" in message:
-                if "id" in message:  # a request of the server
-                    unknown = {"error": {"code": -32601, "message": "unknown"}}
-                    known = {"result": {}} if message["method"] == "ping" else unknown
-                    self._write_line(_line(id=message["id"], **known))
-            elif waiting is not None and not waiting.done():
+            if "method" in message and "id" in message:  # a request of the server
+                unknown = {"error": {"code": -32601, "message": "unknown"}}
+                known = {"result": {}} if message["method"] == "ping" else unknown
+                detached(self._write_line(_line(id=message["id"], **known)))
+            elif "method" not in message and waiting is not None and not waiting.done():
                 waiting.set_result(message)
 
 
@@ -106,7 +102,7 @@ class _HttpChannel(_Channel, HttpTransport):
     """The session of one space at an address: a POST for each message, answered by JSON or by events."""
 
     async def notify(self, content: bytes) -> None:
-        await self._send(content)
+        await self._post(content)
 
     async def stop(self) -> None:
         """End the session, if the server answers, and close the connections."""
@@ -122,7 +118,7 @@ class _HttpChannel(_Channel, HttpTransport):
         if client is None:
             raise ServerStopped("has no open connection")
         client.headers["Accept"] = "application/json, text/event-stream"
-        status, received, headers = await self._send(content)
+        status, received, headers = await self._post(content)
         if status != 200:
             failure = (
                 ServerStopped if status in (404, 502, 503, 504) else ServerFailed
