@@ -46,8 +46,6 @@ class Faults:
     """Be gone after so many requests."""
     lazy_index: bool = False
     """Find a write only after the next request."""
-    random_ids: bool = False
-    """Give each item another id in each answer."""
     forget_sources: bool = False
     """Return items without the sources that are declared."""
     unknown_sources: bool = False
@@ -148,11 +146,7 @@ class FaultyServer(FakeServer):
         changes: dict[str, Any] = {}
         if self.faults.forget_sources or self.faults.unknown_sources:
             changes["sources"] = ("never sent",) if self.faults.unknown_sources else ()
-        sent = [item.model_copy(update=changes) for item in items]
-        if self.faults.random_ids:
-            ids = (f"r{len(self.requests)}.{at}" for at in range(len(sent)))
-            sent = [item.model_copy(update={"id": name}) for item, name in zip(sent, ids, strict=True)]
-        return tuple(sent)
+        return tuple(item.model_copy(update=changes) for item in items)
 
     def _count_spaces(self) -> None:
         self.most_spaces = max(self.most_spaces, len(self.spaces))

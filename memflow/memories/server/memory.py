@@ -16,10 +16,10 @@ from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
 from memflow.memories.server.batches import cut_writes, sent_message
 from memflow.memories.server.mirror import NOTES, READ, SERVER, WRITE, Mirror, SentWrite
-from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, FORK, MODES, choose_mode
+from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, MODES, choose_mode
 from memflow.memories.server.notes import recall_of
 from memflow.memories.server.protocol import Capabilities, ReadAnswer, WriteFailure
-from memflow.memories.server.reading import StateReader, fork_state, read_space, rewrite, send_write
+from memflow.memories.server.reading import StateReader, read_space, rewrite, send_write
 from memflow.memories.server.session import ServerSession, Space, next_state, session_of, state_of
 from memflow.memories.server.stored_reads import new_queries, store_read, stored_read
 from memflow.timing import leave_unmeasured
@@ -48,8 +48,8 @@ class ServerMemory(ExternalMemory):
 
     @classmethod
     def needs_queries(cls, values: Mapping[str, Any]) -> bool:
-        """Return whether the mode may read or copy the memory when a checkpoint is reached."""
-        return values["mode"] in (AUTO, FORK, ASK_AT_ONCE)
+        """Return whether the mode may read the memory when a checkpoint is reached."""
+        return values["mode"] in (AUTO, ASK_AT_ONCE)
 
     async def on_start(self, episode_id: str) -> None:
         """Open a space: an empty one, or one with the writes of the base episode."""
@@ -76,11 +76,8 @@ class ServerMemory(ExternalMemory):
         session.register(self._space, state)
 
     async def on_checkpoint(self, queries: Sequence[str]) -> None:
-        """Read the queries and store the answers, or copy the space, as the mode needs."""
-        mode = self._recorded_mode()
-        if mode == FORK and queries:
-            await self._fork(self._open_space())
-        elif mode == ASK_AT_ONCE:
+        """Read the queries and store the answers, if the mode needs it."""
+        if self._recorded_mode() == ASK_AT_ONCE:
             capabilities = (await self._session().hello()).can
             unread = new_queries(self.store, queries)
             running = asyncio.Semaphore(READS_AT_ONCE if capabilities.pure_reads else 1)
@@ -214,20 +211,6 @@ class ServerMemory(ExternalMemory):
                 return await self._state_reader(capabilities).read_copy(space, query, self.k)
             except ServerFailed as error:
                 return str(error)
-
-    async def _fork(self, space: Space) -> None:
-        """Copy the space, so that the copy can be read later as of now."""
-        session, state = self._session(), fork_state(space.state)
-        if space.broken or session.find(state) is not None:
-            return
-        copy = await session.open(self._episode(), f"@{space.writes}")
-        try:
-            await session.connection.fork(space.name, copy.name)
-        except ServerFailed as error:
-            await session.close(copy)
-            self.store.add(FAILURE, str(error), sources=())
-        else:
-            session.register(copy, state)
 
     def _add_failure(self, failure: WriteFailure, mirror: Mirror) -> None:
         """Add an entry for what the server could not store; sources that were never sent are part of its text."""

@@ -168,7 +168,7 @@ def test_dry_run_without_a_latency_has_the_recorded_time_of_a_model_or_none() ->
     [
         (None, "ask_at_once"),
         (EVERYTHING, "as_of"),
-        (EVERYTHING.model_copy(update={"deterministic": False, "as_of": "none", "restore": False}), "fork"),
+        (EVERYTHING.model_copy(update={"deterministic": False, "as_of": "none", "restore": False}), "ask_at_once"),
     ],
 )
 def test_dry_run_of_a_memory_server_starts_no_server(can: Capabilities | None, mode: str) -> None:
