@@ -110,7 +110,11 @@ class ServerProcess:
         await self._ends_within(GRACE_S)
         self._signal(signal.SIGKILL)  # processes that it started
         status = self.process.returncode
-        how = f"ended with status {status}" if status is None or status >= 0 else f"was ended by signal {-status}"
+        how = (
+            f"ended with status {status}"
+            if status is None or status >= 0
+            else f"was ended by signal {-status}"
+        )
         return f"{how}{self.log_tail()}"
 
     async def kill(self) -> None:

@@ -18,7 +18,7 @@ from memflow.resources.models.event_loop import detached
 class StdioTransport(Transport):
     """A server that memflow starts. Answers are matched to requests by their number `n`, in any order.
 
-    A line that is no answer fails the oldest request in flight, or else the next one: a server mostly works in order.
+    A line that is no answer ends the server, since what it belongs to is not known.
     """
 
     outlives_run = False
@@ -30,8 +30,6 @@ class StdioTransport(Transport):
         self.log = log
         self.process: ServerProcess | None = None
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
-        self._abandoned: set[int] = set()
-        self._stray: str | None = None
         self._ending = "is not running"
         self._sending = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
@@ -44,9 +42,6 @@ class StdioTransport(Transport):
 
     async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
         """Write a line, and return the answer with the same number."""
-        if self._stray is not None:
-            wrong, self._stray = self._stray, None
-            raise InvalidAnswer(wrong)
         if self.process is None:
             raise ServerStopped(self._ending)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
@@ -55,8 +50,6 @@ class StdioTransport(Transport):
             return await answer
         finally:
             self._answers.pop(number, None)
-            if answer.cancelled() or not answer.done():
-                self._abandoned.add(number)
 
     async def kill(self) -> str:
         """End the process group at once, as a crash would."""
@@ -77,8 +70,6 @@ class StdioTransport(Transport):
             await asyncio.gather(reader, return_exceptions=True)
         self.process = None
         self._fail_all(ServerStopped("was ended"))
-        self._abandoned.clear()
-        self._stray = None
 
     async def _write_line(self, content: bytes) -> None:
         async with self._sending:
@@ -89,53 +80,30 @@ class StdioTransport(Transport):
 
     async def _read(self, process: ServerProcess) -> None:
         """Read lines until the end of the output, then fail the requests in flight."""
-        await self._read_lines(process.stdout)
-        reason = await process.stop()
+        try:
+            while line := await process.stdout.readline():
+                if line.strip():
+                    self._receive(line.strip())
+            reason = await process.stop()
+        except InvalidAnswer as wrong:
+            await process.kill()
+            reason = str(wrong)
+        except ValueError:
+            await process.kill()
+            reason = f"wrote a line longer than {LONGEST_LINE:,} bytes"
         self._fail_all(ServerStopped(reason))
         if self.process is process:
             self.process, self._ending = None, reason
 
-    async def _read_lines(self, output: asyncio.StreamReader) -> None:
-        is_rest = False
-        while True:
-            try:
-                line = await output.readuntil(b"\n")
-            except asyncio.IncompleteReadError:
-                return
-            except asyncio.LimitOverrunError as error:
-                part = await output.readexactly(error.consumed)
-                if not is_rest:
-                    self._reject(f"wrote a line longer than {LONGEST_LINE:,} bytes: {shown(part)}")
-                is_rest = True
-                continue
-            if not is_rest and line.strip():
-                self._receive(line.strip())
-            is_rest = False
-
     def _receive(self, line: bytes) -> None:
-        try:
-            answer = decode(line)
-        except InvalidAnswer as wrong:
-            self._reject(str(wrong))
-            return
+        """Pass an answer to its request. A late answer, to a request that failed, is ignored. Raises InvalidAnswer."""
+        answer = decode(line)
         number = answer.get("n")
-        if type(number) is int and number in self._abandoned:
-            self._abandoned.discard(number)  # a late answer to a request that failed
-            return
-        waiting = self._answers.get(number) if type(number) is int else None
+        if type(number) is not int or number > self._number:
+            raise InvalidAnswer(f"answered a request n = {number!r} that is not open: {shown(line)}")
+        waiting = self._answers.get(number)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
-            return
-        self._reject(f"answered a request n = {number!r} that is not open: {shown(line)}")
-
-    def _reject(self, reason: str) -> None:
-        """Fail the oldest request in flight, or keep the reason for the next request."""
-        for number, answer in self._answers.items():
-            if not answer.done():
-                self._abandoned.add(number)
-                answer.set_exception(InvalidAnswer(reason))
-                return
-        self._stray = reason
 
     def _fail_all(self, error: ServerStopped) -> None:
         for answer in self._answers.values():

@@ -14,7 +14,6 @@ from echo_servers import found, sent
 from local_server import local_server
 
 from memflow.errors import ServerDown, ServerFailed
-from memflow.memories.forgetting import ForgetRequest
 from memflow.operations.import_paths import assistant_name, is_address, own_memories
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.declaration import open_server
@@ -149,23 +148,6 @@ async def test_refused_note_is_a_failure_and_a_lost_server_gets_its_notes_again(
         with pytest.raises(ServerFailed, match=r"failed at write: .*ended with status 3"):
             await server.write("a", 2, [sent(3, "crash")])
         assert await found(server, "a", "apple") == ["m1"]
-
-
-async def test_tool_that_deletes_is_found_and_deletes_what_a_request_names(tmp_path: Path) -> None:
-    async with notes(
-        tmp_path, "--exact", "--tools=add_note,find_notes,delete_note,delete_all_notes"
-    ) as server:
-        hello = await server.hello()
-        assert hello.settings["delete"] == {"tool": "delete_note", "arguments": {"note_key": "{id}"}}
-        assert hello.can.forget == ("message", "text")
-        await server.reset("a")
-        texts = ("a ripe apple", "an apple pie", "a pear", "an old pear tree")
-        await server.write("a", 1, [sent(at, text) for at, text in enumerate(texts)])
-        await server.forget("a", 2, ForgetRequest("message", ("m0", "unknown")))
-        await server.forget("a", 3, ForgetRequest("text", text="tree, old"))
-        assert [*await found(server, "a", "apple"), *await found(server, "a", "pear")] == ["m1", "m2"]
-    async with notes(tmp_path) as server:
-        assert (await server.hello()).can.forget == ()
 
 
 @pytest.mark.parametrize(
