@@ -1,7 +1,9 @@
 """The lines of `memflow memories check`: what each looks for, its verdict, and what to do about a fault."""
 
-from collections.abc import Awaitable, Callable, Iterable
+import tomllib
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any, Literal
 
 from memflow.errors import MemflowError, ReportedError, ServerFailed
@@ -9,6 +11,7 @@ from memflow.errors import MemflowError, ReportedError, ServerFailed
 Verdict = Literal["ok", "wrong", "note", "skipped"]
 """`note`: no fault, but worth knowing; `skipped`: not declared, or a former line failed."""
 Work = Callable[[Any], Awaitable[str]]
+_TABLE = tomllib.loads(files(__package__).joinpath("check_table.toml").read_text(encoding="utf-8"))
 ANSWERS = "answers"
 """The line of a server that does not answer a request of a check by the protocol."""
 ANSWER_FIX = "Answer every request with an object of the protocol; the server's log may have the reason."
@@ -44,27 +47,19 @@ class CheckSkipped(Exception):
 class Check:
     """A check of a memory: its work returns what it found, or raises one of the exceptions above.
 
-    `fix` says how to repair a fault. If a `needed` check fails, all later checks are skipped. If one of `after` fails,
-    this check is skipped: its result would only show the consequences.
+    check_table.toml declares the rest.
     """
 
     name: str
     work: Work
     fix: str
-    needed: bool
-    after: tuple[str, ...]
+    needed: bool = False
+    after: Sequence[str] = ()
 
 
-def check(
-    checks: list[Check], fix: str, *, needed: bool = False, after: tuple[str, ...] = ()
-) -> Callable[[Work], Work]:
-    """Return a decorator that adds a function to `checks`, as the check with the function's name."""
-
-    def add(work: Work) -> Work:
-        checks.append(Check(work.__name__, work, fix, needed, after))
-        return work
-
-    return add
+def checks_of(group: str, functions: Mapping[str, Any]) -> list[Check]:
+    """Return the checks of a group of check_table.toml: each is the function with its name."""
+    return [Check(name, functions[name], **declared) for name, declared in _TABLE[group].items()]
 
 
 async def run_checks(checks: Iterable[Check], memory: Any) -> list[CheckLine]:

@@ -1,6 +1,6 @@
 """The checks of what a memory has of the conversation: the same at every read, each message, its text and date."""
 
-from memflow.resources.memory_servers.check_lines import Check, CheckFailed, CheckNote, CheckSkipped, check
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
 from memflow.resources.memory_servers.check_messages import COMMON, check_messages
 from memflow.resources.memory_servers.checked_memory import READS, CheckedMemory, Conversation, K
 from memflow.resources.memory_servers.text_changes import text_change
@@ -11,18 +11,10 @@ FRESH_READS = 8
 """Messages that are read before and right after their write."""
 MOST_UNRELATED = 4
 """Sources that an item may name although it has no word of them; 3 for each of its own sources if that is more."""
-WRITTEN = ("conversation", "stable_reads")
-"""The checks without which the others show nothing."""
 BROAD = " ".join(COMMON)
 """A query for most messages."""
-CONVERSATION: list[Check] = []
 
 
-@check(
-    CONVERSATION,
-    "Answer each write when it is done, whatever its text.",
-    after=("indexed", "pure_reads", "reused_ids"),
-)
 async def conversation(memory: CheckedMemory) -> str:
     """Write the conversations as runs do."""
     size, other_size = memory.sizes
@@ -46,11 +38,6 @@ async def conversation(memory: CheckedMemory) -> str:
     )
 
 
-@check(
-    CONVERSATION,
-    "Report a failed read as an error, and sort by score and then by a fixed order.",
-    after=("conversation",),
-)
 async def stable_reads(memory: CheckedMemory) -> str:
     """Repeat reads."""
     note, queries = "", [BROAD, *(message.query for message in memory.expected()[-3:])]
@@ -71,7 +58,6 @@ async def stable_reads(memory: CheckedMemory) -> str:
     return f"{len(queries) * (READS - 1)} repeated reads return the same"
 
 
-@check(CONVERSATION, "Answer a write only when `read` finds it, and cache no reads.", after=WRITTEN)
 async def fresh_reads(memory: CheckedMemory) -> str:
     """Report the reads right after writes."""
     if memory.stale_reads:
@@ -87,7 +73,6 @@ async def fresh_reads(memory: CheckedMemory) -> str:
     return f"{memory.fresh} messages, read before and right after their write"
 
 
-@check(CONVERSATION, "Store every message, or declare it in `design`.", after=WRITTEN)
 async def complete(memory: CheckedMemory) -> str:
     """Look for every message, by reads and in the export."""
     main = memory.main
@@ -109,11 +94,6 @@ async def complete(memory: CheckedMemory) -> str:
     )
 
 
-@check(
-    CONVERSATION,
-    "Store texts as they are, or declare it in `design` (merges).",
-    after=(*WRITTEN, "complete"),
-)
 async def unchanged(memory: CheckedMemory) -> str:
     """Compare the texts of the items with those of the written messages."""
     if memory.can.design.merges:
@@ -124,11 +104,6 @@ async def unchanged(memory: CheckedMemory) -> str:
     return "texts come back as they were written, with all of their sentences"
 
 
-@check(
-    CONVERSATION,
-    "Return the ids of the messages that an item is from, or declare another `sources`.",
-    after=(*WRITTEN, "complete"),
-)
 async def sources(memory: CheckedMemory) -> str:
     """Compare the sources of items with the messages whose words they have."""
     unit, merges = memory.can.sources, memory.can.design.merges
@@ -161,7 +136,6 @@ async def sources(memory: CheckedMemory) -> str:
     return f"{checked} items name the {unit} that they are from"
 
 
-@check(CONVERSATION, "Store `sent_at`, not the time of the write, or declare dates: false.", after=WRITTEN)
 async def dates(memory: CheckedMemory) -> str:
     """Compare the dates of items with those of their messages."""
     if not memory.can.dates:
@@ -185,3 +159,6 @@ async def dates(memory: CheckedMemory) -> str:
             f"declares dates, and of {checked} items {len(wrong)} have another date than their message ({wrong[0]})"
         )
     return f"{checked} items have the dates of their messages"
+
+
+CONVERSATION = checks_of("conversation", globals())

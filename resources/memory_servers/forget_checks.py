@@ -2,7 +2,7 @@
 
 from memflow.errors import MemflowError
 from memflow.memories.forgetting import ForgetRequest
-from memflow.resources.memory_servers.check_lines import Check, CheckFailed, CheckNote, CheckSkipped, check
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS
 from memflow.resources.memory_servers.checked_memory import CheckedMemory, contains
 
@@ -22,10 +22,8 @@ NEVER = {
 }
 """Requests to forget what was never said."""
 EVERYTHING = {"message": ForgetRequest("message", ("check-1", "check-2")), "time": ForgetRequest("time")}
-FORGET: list[Check] = []
 
 
-@check(FORGET, "Delete what `forget` names and nothing else, or declare forget: [].", after=("write", "read"))
 async def forget(memory: CheckedMemory) -> str:
     """Forget one of two messages in each declared form, then again, what was never said, and everything."""
     forms = memory.can.forget
@@ -79,3 +77,6 @@ async def _find(memory: CheckedMemory, space: str, word: str) -> str:
     items = () if memory.can.export == "none" else (await memory.connection.export(space)).items
     is_stored = contains((item.text.lower() for item in items if item.until is None), word)
     return "the export" if is_stored else ""
+
+
+FORGET = checks_of("forget", globals())

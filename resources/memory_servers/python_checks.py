@@ -7,7 +7,7 @@ from dataclasses import replace
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory
 from memflow.memories.server.protocol import WireItem
-from memflow.resources.memory_servers.check_lines import Check, CheckFailed, CheckLine, check, run_checks
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckLine, checks_of, run_checks
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, SECRETS
 from memflow.resources.memory_servers.checked_memory import SIZES, CheckedMemory, contains, items_of
 from memflow.resources.memory_servers.conversation_checks import CONVERSATION
@@ -15,10 +15,8 @@ from memflow.resources.memory_servers.forget_checks import FORGET
 from memflow.resources.memory_servers.python_connection import PythonConnection
 from memflow.resources.memory_servers.read_checks import READ
 
-IN_STORE = "Keep all state in `self.store`; use a memory server for a service with state of its own."
 OF_SERVERS = ("dates", "item_counts")
 """The checks of the conversation that need what an entry or a class has not: a date, and the k of a read."""
-STORE: list[Check] = []
 
 
 class CheckedPython(CheckedMemory):
@@ -33,7 +31,7 @@ async def check_python(
     """Run all checks of a memory. `create` returns it on a store. Return one line per check."""
     memory = CheckedPython(PythonConnection(create), 0.0, sizes, has_k=False)
     memory.greeting = await memory.connection.hello()
-    first = [*STORE, *FORGET]
+    first = [*checks_of("python", globals()), *FORGET]
     # State outside the store, or a changing one, would show in every line of the conversation.
     of_store = tuple(check.name for check in first)
     further = [check for check in (*CONVERSATION, *READ) if check.name not in OF_SERVERS]
@@ -42,7 +40,6 @@ async def check_python(
     )
 
 
-@check(STORE, "Fix `write`.", needed=True)
 async def write(memory: CheckedPython) -> str:
     """Write a message."""
     space = await memory.space("write")
@@ -50,7 +47,6 @@ async def write(memory: CheckedPython) -> str:
     return f"a message became {len(memory.connection.spaces[space].memory.store.live())} entries"
 
 
-@check(STORE, "Fix `read`.", needed=True)
 async def read(memory: CheckedPython) -> str:
     """Read an empty memory, and another."""
     await memory.texts(await memory.space("read"), CODE_QUERY)
@@ -58,7 +54,6 @@ async def read(memory: CheckedPython) -> str:
     return f"returns {len(texts)} texts, and an empty memory can be read"
 
 
-@check(STORE, IN_STORE)
 async def state_in_store(memory: CheckedPython) -> str:
     """Read a new memory on an empty store, after another memory was written."""
     await memory.two_secrets("state")
@@ -70,7 +65,6 @@ async def state_in_store(memory: CheckedPython) -> str:
     return "a new memory on an empty store is empty"
 
 
-@check(STORE, IN_STORE)
 async def restored_equals_living(memory: CheckedPython) -> str:
     """Compare a memory with one that is restored from its entries, also after one more write."""
     space, restored = await memory.two_secrets("living"), await memory.space("restored")
@@ -87,7 +81,6 @@ async def restored_equals_living(memory: CheckedPython) -> str:
     return "restored from its entries, it recalls the same"
 
 
-@check(STORE, "Store nothing in `read` when `frozen` is true.")
 async def pure_reads(memory: CheckedPython) -> str:
     """Read twice with `frozen`."""
     space = await memory.two_secrets("pure_reads")
@@ -101,7 +94,6 @@ async def pure_reads(memory: CheckedPython) -> str:
     return "two equal reads with frozen=True recall the same and change nothing"
 
 
-@check(STORE, "Use no clock, random number or set order.")
 async def deterministic(memory: CheckedPython) -> str:
     """Write the same messages to two memories, and compare them."""
     first, second = await memory.two_secrets("same-1"), await memory.two_secrets("same-2")
@@ -113,7 +105,6 @@ async def deterministic(memory: CheckedPython) -> str:
     return "two memories that were given the same messages have the same entries"
 
 
-@check(STORE, "Use `sent_at` of the messages, and no clock.")
 async def clock(memory: CheckedPython) -> str:
     """Look for the date of today."""
     space = await memory.two_secrets("clock")

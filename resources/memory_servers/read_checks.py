@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
-from memflow.resources.memory_servers.check_lines import Check, CheckFailed, CheckNote, CheckSkipped, check
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
 from memflow.resources.memory_servers.check_messages import COMMON, PHRASES, QUERIES_OF_SCRIPT, queries_for
 from memflow.resources.memory_servers.checked_memory import CheckedMemory, K
 from memflow.resources.memory_servers.concentration import concentration
-from memflow.resources.memory_servers.conversation_checks import BROAD, WRITTEN
+from memflow.resources.memory_servers.conversation_checks import BROAD
 
 COUNTS = (1, 5, 10, 30, 50, 100)
 """The k at which item counts are compared, beside one above the number of messages."""
@@ -25,10 +25,8 @@ READ_S, WRITE_S = 1.0, 10.0
 or 8 hours of writes."""
 RUN_READS, RUN_WRITES = 1540, 2941
 """The questions, and the pairs of messages, of a published set of ten long conversations."""
-READ: list[Check] = []
 
 
-@check(READ, "Return k items where there are as many, or declare it in `design` (max_items).", after=WRITTEN)
 async def item_counts(memory: CheckedMemory) -> str:
     """Compare numbers of items with k."""
     design, main = memory.can.design, memory.main
@@ -57,7 +55,6 @@ async def item_counts(memory: CheckedMemory) -> str:
     return f"as many as asked for k = {', '.join(map(str, COUNTS))}, and {top} for k = {memory.large}"
 
 
-@check(READ, "Filter reads by `space`, also caches and indexes.", after=(*WRITTEN, "spaces"))
 async def isolation(memory: CheckedMemory) -> str:
     """Look for words of the other space in all items."""
     main, other = memory.main, memory.other
@@ -75,7 +72,6 @@ async def isolation(memory: CheckedMemory) -> str:
     return f"no item of {reads} reads is from another space"
 
 
-@check(READ, "Return the best item first, or declare ranked: false.", after=WRITTEN)
 async def ranked(memory: CheckedMemory) -> str:
     """Compare the places of messages whose words are asked."""
     if not memory.can.ranked:
@@ -110,11 +106,6 @@ async def ranked(memory: CheckedMemory) -> str:
     return f"the message whose words are asked is among the first in {better} of {judged} reads"
 
 
-@check(
-    READ,
-    "Answer every query, or declare it in `design` (threshold).",
-    after=(*WRITTEN, "fresh_reads", "complete"),
-)
 async def queries(memory: CheckedMemory) -> str:
     """Look for messages with queries in several styles."""
     main, design = memory.main, memory.can.design
@@ -145,7 +136,6 @@ async def queries(memory: CheckedMemory) -> str:
     return f"{len(results) - failed} of {len(results)} queries find their message: short, long, questions, scripts"
 
 
-@check(READ, "Filter by the number of the write, or declare as_of: none.", after=(*WRITTEN, "fresh_reads"))
 async def as_of(memory: CheckedMemory) -> str:
     """Read as of earlier writes."""
     if memory.can.as_of != "writes":
@@ -173,7 +163,6 @@ async def as_of(memory: CheckedMemory) -> str:
     return f"{reads} reads as of earlier writes return what was written by then, and nothing later"
 
 
-@check(READ, "Set `timeout`, or expect long runs.", after=WRITTEN)
 async def speed(memory: CheckedMemory) -> str:
     """Report the seconds of reads and writes."""
     reads, writes = memory.read_seconds, memory.write_seconds
@@ -193,3 +182,6 @@ async def speed(memory: CheckedMemory) -> str:
 
 def _percentile(seconds: Sequence[float]) -> float:
     return sorted(seconds)[int(len(seconds) * 0.95)]
+
+
+READ = checks_of("read", globals())

@@ -9,12 +9,11 @@ from collections.abc import Callable
 
 from memflow.memories.server.protocol import Capabilities, Hello
 from memflow.resources.memory_servers.check_lines import (
-    Check,
     CheckFailed,
     CheckLine,
     CheckNote,
     CheckSkipped,
-    check,
+    checks_of,
     run_checks,
 )
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, ODD_TEXTS, SECRETS
@@ -32,10 +31,6 @@ WRITES = 700
 """The most writes that other servers get, with those that a restart repeats."""
 WORDS = ("xylophone", "zeppelin")
 """The unique words of both secrets."""
-USABLE = ("indexed", "reused_ids")
-START: list[Check] = []
-SPACES: list[Check] = []
-END: list[Check] = []
 
 
 class CheckedServer(CheckedMemory):
@@ -61,9 +56,10 @@ async def check_server(
     server = CheckedServer(connect, late, sizes)
     try:
         # What the server declares is known only when it was started.
-        lines = await run_checks(START, server)
+        lines = await run_checks(checks_of("start", globals()), server)
         if all(line.verdict != "wrong" for line in lines):
-            lines += await run_checks([*SPACES, *FORGET, *CONVERSATION, *READ, *END], server)
+            first, last = checks_of("server", globals()), checks_of("server_end", globals())
+            lines += await run_checks([*first, *FORGET, *CONVERSATION, *READ, *last], server)
     finally:
         await server.connection.stop()
     return lines, server
@@ -76,7 +72,6 @@ def planned_writes(can: Capabilities | None) -> str:
     return f"at most {WRITES if can.models == 'none' else WRITES_WITH_MODELS} writes"
 
 
-@check(START, "Fix the command or the address; logs belong on stderr.", needed=True)
 async def start(server: CheckedServer) -> str:
     """Start the server."""
     began = time.perf_counter()
@@ -87,7 +82,6 @@ async def start(server: CheckedServer) -> str:
     return f"{hello.name} {hello.version} after {seconds:.1f} s, declares {capabilities}"
 
 
-@check(START, "Answer `hello` with constants: results depend on it.")
 async def stable_hello(server: CheckedServer) -> str:
     """Compare `hello` of two starts."""
     other = server.connect()
@@ -102,7 +96,6 @@ async def stable_hello(server: CheckedServer) -> str:
     return "equal at two starts"
 
 
-@check(SPACES, "Answer each write with one JSON line, when it is done.", needed=True)
 async def write(server: CheckedServer) -> str:
     """Write a message."""
     server.first = await server.space("write")
@@ -110,7 +103,6 @@ async def write(server: CheckedServer) -> str:
     return "answered a write of one message"
 
 
-@check(SPACES, "Answer each read with at most k valid items.", needed=True)
 async def read(server: CheckedServer) -> str:
     """Read one item, and with an empty query."""
     found = await server.connection.read(server.first, CODE_QUERY, 1)
@@ -118,7 +110,6 @@ async def read(server: CheckedServer) -> str:
     return f"answered a read with {len(found.items)} of 1 item"
 
 
-@check(SPACES, "Answer a write only when `read` finds what was written.")
 async def indexed(server: CheckedServer) -> str:
     """Read right after a write."""
     space = await server.space("indexed")
@@ -142,7 +133,6 @@ async def indexed(server: CheckedServer) -> str:
     return "a message is found at the first read after its write"
 
 
-@check(SPACES, "Filter reads by `space`.", after=("indexed",))
 async def spaces(server: CheckedServer) -> str:
     """Write to two spaces messages with the same id, as those of two episodes may have."""
     server.need_spaces(2)
@@ -155,7 +145,6 @@ async def spaces(server: CheckedServer) -> str:
     return "two spaces do not see each other"
 
 
-@check(SPACES, "Delete everything of the space at `reset`.", after=("indexed",))
 async def reset(server: CheckedServer) -> str:
     """Read after `reset`."""
     await server.reset(server.first)
@@ -164,11 +153,6 @@ async def reset(server: CheckedServer) -> str:
     return "nothing is left after `reset`"
 
 
-@check(
-    SPACES,
-    "Store a message by space and id, and forget ids at `reset`.",
-    after=("indexed", "spaces", "reset"),
-)
 async def reused_ids(server: CheckedServer) -> str:
     """Write the same id in another space, and after `reset`."""
     server.need_spaces(3)
@@ -182,7 +166,6 @@ async def reused_ids(server: CheckedServer) -> str:
     return "the same id in another space, or after `reset`, is another message"
 
 
-@check(SPACES, "Repeat the request's `n` in its answer.", after=USABLE)
 async def requests_in_flight(server: CheckedServer) -> str:
     """Read concurrently."""
     server.need_spaces(3)
@@ -197,7 +180,6 @@ async def requests_in_flight(server: CheckedServer) -> str:
     return f"{len(reads)} concurrent reads have their own answers"
 
 
-@check(SPACES, "Give an item the same id at every read.", after=USABLE)
 async def stable_ids(server: CheckedServer) -> str:
     """Compare the ids of two equal reads."""
     space = await server.two_secrets("stable_ids")
@@ -207,7 +189,6 @@ async def stable_ids(server: CheckedServer) -> str:
     return "items keep their ids"
 
 
-@check(SPACES, "Store nothing at a read, or declare pure_reads: false.", after=USABLE)
 async def pure_reads(server: CheckedServer) -> str:
     """Look for a query of a former read in the memory."""
     space, query = await server.two_secrets("pure_reads"), "chinchilla vault code"
@@ -219,7 +200,6 @@ async def pure_reads(server: CheckedServer) -> str:
     return "a read leaves nothing"
 
 
-@check(SPACES, "Return all items, or declare export: none.", after=USABLE)
 async def export(server: CheckedServer) -> str:
     """Compare the items of an export with the written messages."""
     if server.can.export == "none":
@@ -232,7 +212,6 @@ async def export(server: CheckedServer) -> str:
     return f"{len(items)} items"
 
 
-@check(SPACES, "Copy the items of the space, or declare fork: false.", after=USABLE)
 async def fork(server: CheckedServer) -> str:
     """Fork a space, and write to both."""
     if not server.can.fork:
@@ -251,7 +230,6 @@ async def fork(server: CheckedServer) -> str:
     return "a fork has the content of its origin, and is separate"
 
 
-@check(SPACES, "Store the items as they are, or declare restore: false.", after=USABLE)
 async def restore(server: CheckedServer) -> str:
     """Restore an export in another space, and compare reads."""
     if not server.can.restore:
@@ -267,11 +245,6 @@ async def restore(server: CheckedServer) -> str:
     return "a restored space answers like the living one"
 
 
-@check(
-    END,
-    "Make the state of a space depend on its requests alone.",
-    after=("conversation", "stable_reads", "isolation"),
-)
 async def restart(server: CheckedServer) -> str:
     """Read after the server was killed."""
     if server.connection.transport.outlives_run:
@@ -292,11 +265,6 @@ async def restart(server: CheckedServer) -> str:
     return "a read finds the same after a restart and a replay of the writes"
 
 
-@check(
-    END,
-    "Keep quotes, line breaks and control characters in texts.",
-    after=("indexed", "complete", "unchanged", "queries", "restart"),
-)
 async def texts(server: CheckedServer) -> str:
     """Write odd texts in one write."""
     _need_own_texts(server)
@@ -312,7 +280,6 @@ async def texts(server: CheckedServer) -> str:
     return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
 
 
-@check(END, "Declare deterministic: false.", after=("stable_reads", "restart"))
 async def deterministic(server: CheckedServer) -> str:
     """Write the same to two spaces."""
     if not server.can.deterministic:
@@ -326,7 +293,6 @@ async def deterministic(server: CheckedServer) -> str:
     return "two spaces with the same writes return the same"
 
 
-@check(END, "Find the reason in the server's log.")
 async def stops(server: CheckedServer) -> str:
     """Count stops since the start."""
     if number := server.connection.restarts - server.kills:
