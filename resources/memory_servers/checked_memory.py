@@ -1,6 +1,5 @@
 """The memory that `memflow memories check` writes to and reads: the spaces of single messages, and the conversation."""
 
-import time
 import uuid
 from collections.abc import Iterable, Sequence
 from itertools import groupby
@@ -59,8 +58,6 @@ class CheckedMemory:
         self.writes = 0
         """Writes of all checks, without those that a restart repeats."""
         self.main = self.other = Conversation(self, "", (), ())
-        self.read_seconds = list[float]()
-        self.write_seconds = list[float]()
         self.fresh, self.late_reads, self.stale_reads = 0, 0, 0
         """Reads right after a write; those that found it only when they were repeated, or only by other words."""
         self.seen: set[int] = set()
@@ -238,13 +235,11 @@ class Conversation:
                 await self.read(probe.query, self.memory.large)
             self.number += 1
             self.writes |= dict.fromkeys(numbers, self.number)
-            began = time.perf_counter()
             try:
                 sent = [message(each.number, each.text, each.role, each.sent_at) for each in part]
                 await self.memory.write(self.space, *sent)
             except (CheckFailed, ServerFailed) as failed:
                 self.failed |= dict.fromkeys(numbers, str(failed))
-            self.memory.write_seconds.append(time.perf_counter() - began)
             if probe is not None and probe.number not in self.failed:
                 await self._read_fresh(probe)
 
@@ -269,9 +264,7 @@ class Conversation:
 
     async def read(self, query: str, k: int, as_of: int | None = None) -> Sequence[WireItem]:
         """Return the items of a read, or its notes as one item, and record them."""
-        began = time.perf_counter()
         items = items_of(await self.memory.connection.read(self.space, query, k, as_of=as_of))
-        self.memory.read_seconds.append(time.perf_counter() - began)
         self.reads += 1
         if any(self._words_of(item) & self._foreign for item in items):
             self.leaks.append(query)

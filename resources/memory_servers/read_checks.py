@@ -1,7 +1,5 @@
 """The checks of reads of the conversation: as many items as asked, of the space, ranked, for any query and time."""
 
-from collections.abc import Sequence
-
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
 from memflow.resources.memory_servers.check_messages import COMMON, PHRASES, QUERIES_OF_SCRIPT, queries_for
 from memflow.resources.memory_servers.checked_memory import CheckedMemory, K
@@ -20,11 +18,6 @@ NOTED_SHARE, FAILED_SHARE = 0.1, 0.4
 healthy search by words or vectors misses few of words that no other message has."""
 CAP_SHARE = 0.9
 """A read for everything returns fewer than this share of the items if there is a limit."""
-READ_S, WRITE_S = 1.0, 10.0
-"""The 95th percentile of seconds above which speed is a note: a run of the size below then takes 26 minutes of reads
-or 8 hours of writes."""
-RUN_READS, RUN_WRITES = 1540, 2941
-"""The questions, and the pairs of messages, of a published set of ten long conversations."""
 
 
 async def item_counts(memory: CheckedMemory) -> str:
@@ -161,27 +154,6 @@ async def as_of(memory: CheckedMemory) -> str:
     if missing:
         raise CheckFailed(f"{missing} of {reads} reads as of an earlier write lack messages written by then")
     return f"{reads} reads as of earlier writes return what was written by then, and nothing later"
-
-
-async def speed(memory: CheckedMemory) -> str:
-    """Report the seconds of reads and writes."""
-    reads, writes = memory.read_seconds, memory.write_seconds
-    read, write = _percentile(reads), _percentile(writes)
-    text = f"the 95th percentile of a read is {read:.2f} s, of a write {write:.2f} s"
-    if read > READ_S or write > WRITE_S:
-        reading, writing = (
-            sum(seconds) / len(seconds) * number / 3600
-            for seconds, number in ((reads, RUN_READS), (writes, RUN_WRITES))
-        )
-        raise CheckNote(
-            f"{text}, above {READ_S:g} s or {WRITE_S:g} s: ten long conversations ({RUN_READS:,} questions) take "
-            f"{reading:.1f} hours of reads and {writing:.1f} hours of writes, one after another"
-        )
-    return text
-
-
-def _percentile(seconds: Sequence[float]) -> float:
-    return sorted(seconds)[int(len(seconds) * 0.95)]
 
 
 READ = checks_of("read", globals())

@@ -168,13 +168,6 @@ async def test_order_that_does_not_depend_on_the_query_is_a_note() -> None:
     assert "declare ranked: false" in lines["ranked"].found
 
 
-async def test_slow_server_is_a_note_with_the_hours_of_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("memflow.resources.memory_servers.read_checks.READ_S", 0.0)
-    lines, _ = await lines_of("", {})
-    assert lines["speed"].verdict == "note"
-    assert "ten long conversations" in lines["speed"].found
-
-
 async def test_check_after_a_failed_one_is_skipped_with_a_reference() -> None:
     lines, _ = await lines_of("cut_160", {})
     assert lines["texts"] == CheckLine("texts", "skipped", "because unchanged failed")
