@@ -51,7 +51,7 @@ class PythonConnection:
             "forget": sorted(memory.forgets),
             "design": memory.design,
         }
-        return Hello(name=type(memory).__name__, version=str(memory.version), can=Capabilities(**declared))  # type: ignore[arg-type]
+        return Hello(name=type(memory).__name__, version=str(memory.version), can=Capabilities(**declared))
 
     async def reset(self, space: str) -> None:
         """Create a memory on an empty store."""

@@ -74,7 +74,7 @@ class ServerSession:
         self._opened = 0
         self._hello: Hello | None = None
         self._lock = asyncio.Lock()
-        self._waiting: list[asyncio.Future[None]] = []
+        self._released = asyncio.Event()
         self._open_count = 0
         self._restored_count = 0
         self._reusable: OrderedDict[str, Space] = OrderedDict()
@@ -128,7 +128,7 @@ class ServerSession:
             if self._by_state.get(state) is space:
                 del self._by_state[state]
         self._open_count -= 1
-        self._wake()
+        self._released.set()
 
     @asynccontextmanager
     async def filled_space(
@@ -152,7 +152,7 @@ class ServerSession:
         finally:
             shared_space.users -= 1
             self._reusable.move_to_end(key)
-            self._wake()
+            self._released.set()
 
     async def _build(self, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]]) -> Space:
         """Open a space and fill it. If all restored spaces are in use, wait until one is released."""
@@ -186,15 +186,8 @@ class ServerSession:
                 del self._reusable[key], self._building[key]
                 await self._close_restored(space)
                 return
-        released = asyncio.get_running_loop().create_future()
-        self._waiting.append(released)
-        await released
-
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for released in waiting:
-            if not released.done():
-                released.set_result(None)
+        self._released.clear()
+        await self._released.wait()
 
 
 _SESSIONS: WeakKeyDictionary[Connection, ServerSession] = WeakKeyDictionary()
