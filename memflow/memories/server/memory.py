@@ -60,7 +60,7 @@ class ServerMemory(ExternalMemory):
         if self.store.newest(SERVER) is None:
             capabilities = hello.can.model_dump(mode="json", include=DECLARED)
             meta = {"mode": mode, "episode": episode_id, "can": capabilities}
-            note = ", reads change the memory" if mode == ASK_AT_ONCE and _reads_write(hello.can) else ""
+            note = ", reads change the memory" if mode == ASK_AT_ONCE and not hello.can.pure_reads else ""
             self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}{note}", sources=(), meta=meta)
         writes = self._open_mirror(hello.can).writes
         state = state_of(writes)
@@ -81,10 +81,8 @@ class ServerMemory(ExternalMemory):
             capabilities = (await self._session().hello()).can
             unread = new_queries(self.store, queries)
             running = asyncio.Semaphore(READS_AT_ONCE if capabilities.pure_reads else 1)
-            answers = await asyncio.gather(
-                *(self._read_at_once(query, capabilities, running) for query in unread)
-            )
-            mirror, changes = self._open_mirror(capabilities), _reads_write(capabilities)
+            answers = await asyncio.gather(*(self._read_at_once(query, running) for query in unread))
+            mirror, changes = self._open_mirror(capabilities), not capabilities.pure_reads
             for query, answer in zip(unread, answers, strict=True):
                 store_read(self.store, mirror, query, answer, self.k, changes=changes)
 
@@ -196,19 +194,11 @@ class ServerMemory(ExternalMemory):
     def _recall(self, items: Sequence[Item], notes: str, capabilities: Capabilities) -> Recall:
         return recall_of(items, notes, self.budget, self._open_mirror(capabilities))
 
-    async def _read_at_once(
-        self, query: str, capabilities: Capabilities, running: asyncio.Semaphore
-    ) -> ReadAnswer | str:
-        """Return the answer to a query now, or the reason why the read failed.
-
-        If reads change the memory and it can be copied, a copy is read.
-        """
-        session, space = self._session(), self._open_space()
+    async def _read_at_once(self, query: str, running: asyncio.Semaphore) -> ReadAnswer | str:
+        """Return the answer to a query now, or the reason why the read failed."""
         async with running:
             try:
-                if capabilities.pure_reads or _reads_write(capabilities) or space.broken:
-                    return await read_space(session.connection, space, query, self.k)
-                return await self._state_reader(capabilities).read_copy(space, query, self.k)
+                return await read_space(self._session().connection, self._open_space(), query, self.k)
             except ServerFailed as error:
                 return str(error)
 
@@ -257,8 +247,3 @@ class ServerMemory(ExternalMemory):
                 "`on_start`."
             )
         return self._space
-
-
-def _reads_write(capabilities: Capabilities) -> bool:
-    """Return whether a read at a checkpoint changes the memory, since no copy can be read instead."""
-    return not capabilities.pure_reads and (not capabilities.fork or capabilities.spaces > 0)

@@ -25,6 +25,7 @@ def missing_capability(mode: str, capabilities: Capabilities) -> str:
         RESTORE: [
             (capabilities.restore, "`restore: true`"),
             (capabilities.export != "none", '`export: "live"` or "history"'),
+            (capabilities.pure_reads, "`pure_reads: true`, since many questions read one restored space"),
         ],
     }
     return next((declaration for supported, declaration in requirements.get(mode, ()) if not supported), "")

@@ -40,20 +40,13 @@ class StateReader:
             return await self._read_rebuilt_space(self._state, query, k, self._replay_missing_space)
         return await read_space(self.session.connection, space, query, k, self.writes[-1].number)
 
-    async def read_copy(self, space: Space, query: str, k: int) -> ReadAnswer:
-        """Return the answer of a copy of a space, which is closed afterwards."""
-        connection = self.session.connection
-        return await self._read_rebuilt_space("", query, k, lambda to: connection.fork(space.name, to.name))
-
     async def _read_rebuilt_space(
         self, key: str, query: str, k: int, fill: Callable[[Space], Awaitable[None]]
     ) -> ReadAnswer:
-        """Return the answer of a space that `fill` fills. Reads that change nothing share the space of a `key`."""
+        """Return the answer of a space that `fill` fills. Reads of the same `key` share it."""
         moment = f"@{len(self.writes)}"
         key = f"{self.episode_id} {key}"
-        async with self.session.filled_space(
-            key, self.episode_id, moment, fill, self.capabilities.pure_reads
-        ) as space:
+        async with self.session.filled_space(key, self.episode_id, moment, fill) as space:
             return await read_space(self.session.connection, space, query, k)
 
     async def _restore(self, space: Space) -> None:

@@ -132,25 +132,18 @@ class ServerSession:
 
     @asynccontextmanager
     async def filled_space(
-        self, key: str, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]], reuse: bool
+        self, key: str, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]]
     ) -> AsyncIterator[Space]:
-        """Yield a space that `fill` fills. With `reuse`, later readers of the same `key` share it."""
-        if not reuse:
-            space = await self._build(episode_id, moment, fill)
-            try:
-                yield space
-            finally:
-                await self._close_restored(space)
-            return
+        """Yield a space that `fill` fills. Later readers of the same `key` share it."""
         async with self._building.setdefault(key, asyncio.Lock()):
-            shared_space = self._reusable.get(key)
-            if shared_space is None:
-                shared_space = self._reusable[key] = await self._build(episode_id, moment, fill)
-            shared_space.users += 1
+            if key not in self._reusable:
+                self._reusable[key] = await self._build(episode_id, moment, fill)
+            space = self._reusable[key]
+            space.users += 1
         try:
-            yield shared_space
+            yield space
         finally:
-            shared_space.users -= 1
+            space.users -= 1
             self._reusable.move_to_end(key)
             self._released.set()
 

@@ -379,15 +379,8 @@ def test_server_with_one_space_gets_one_at_a_time(mode: str) -> None:
     assert connection.most_spaces == 1
 
 
-def test_reads_that_write_are_made_of_copies_if_the_server_can_fork() -> None:
+def test_reads_that_write_are_in_a_fixed_order_and_marked() -> None:
     connection = server(Faults(writes_on_read=True), pure_reads=False)
-    store = played(connection, queries("Ben", QUERY), mode="ask_at_once")
-    assert recalled(store, 3, None, mode="ask_at_once")[0] == "Ana lives in Rome"
-    assert not any("changes" in read.meta for read in of_kind(store, READ))
-
-
-def test_reads_that_write_are_in_a_fixed_order_and_marked_if_the_server_cannot_fork() -> None:
-    connection = server(Faults(writes_on_read=True), pure_reads=False, fork=False, restore=False)
     store = played(connection, queries("Ben", QUERY))
     assert recalled(store, 3, None)[0] == "Ben lives in Oslo"
     assert all(read.meta["changes"] for read in of_kind(store, READ))

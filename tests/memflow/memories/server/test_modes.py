@@ -19,7 +19,7 @@ def hello(**changed: Any) -> Hello:
     [
         ({}, "as_of"),
         ({"as_of": "dates"}, "restore"),
-        ({"pure_reads": False}, "restore"),
+        ({"pure_reads": False}, "ask_at_once"),
         ({"as_of": "none", "restore": False}, "ask_at_once"),
         ({"as_of": "none", "export": "none"}, "ask_at_once"),
         ({"as_of": "none", "export": "none", "spaces": 1}, "ask_at_once"),
@@ -41,6 +41,7 @@ def test_server_that_declares_nothing_is_asked_at_once() -> None:
         ("as_of", {"pure_reads": False}, "`pure_reads: true`"),
         ("as_of", {"spaces": 1, "deterministic": False}, "`spaces: 0` or `deterministic: true`"),
         ("restore", {"restore": False}, "`restore: true`"),
+        ("restore", {"pure_reads": False}, "`pure_reads: true`"),
         ("restore", {"export": "none"}, '`export: "live"`'),
     ],
 )
