@@ -17,7 +17,6 @@ from memflow.memories.server.protocol import (
 )
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckSkipped
 from memflow.resources.memory_servers.check_messages import (
-    COMMON,
     OLD_DATES,
     PHRASES,
     SECRETS,
@@ -58,8 +57,6 @@ class CheckedMemory:
         self.writes = 0
         """Writes of all checks, without those that a restart repeats."""
         self.main = self.other = Conversation(self, "", (), ())
-        self.fresh, self.late_reads, self.stale_reads = 0, 0, 0
-        """Reads right after a write; those that found it only when they were repeated, or only by other words."""
         self.seen: set[int] = set()
         """The messages of the conversation that reads for everything, or with their own words, returned."""
         self.kept: set[int] = set()
@@ -223,16 +220,10 @@ class Conversation:
         self._foreign = {word for message in foreign for word in message.words}
         self._words: dict[str, set[str]] = {}
 
-    async def play(self, messages: Sequence[CheckMessage], fresh: set[int]) -> None:
-        """Write messages as runs do. Writes with a message in `fresh` are read before and right afterwards."""
-        roles = self.memory.can.design.roles
+    async def play(self, messages: Sequence[CheckMessage]) -> None:
+        """Write messages as runs do."""
         for part in self._cut(messages):
             numbers = [message.number for message in part]
-            probe = None
-            if not fresh.isdisjoint(numbers):
-                probe = next((message for message in part if message.role in roles), None)
-            if probe is not None:
-                await self.read(probe.query, self.memory.large)
             self.number += 1
             self.writes |= dict.fromkeys(numbers, self.number)
             try:
@@ -240,20 +231,6 @@ class Conversation:
                 await self.memory.write(self.space, *sent)
             except (CheckFailed, ServerFailed) as failed:
                 self.failed |= dict.fromkeys(numbers, str(failed))
-            if probe is not None and probe.number not in self.failed:
-                await self._read_fresh(probe)
-
-    async def _read_fresh(self, message: CheckMessage) -> None:
-        """Read a message right after its write: with the query of an earlier read, with another, and again."""
-        memory = self.memory
-        memory.fresh += 1
-        if not await self.finds(message, message.query, memory.large):
-            other = " ".join([*reversed(message.words[:2]), COMMON[0]])
-            is_stored = await self.finds(message, other, memory.large)
-            if await self.finds(message, message.query, memory.large):
-                memory.late_reads += 1
-            elif is_stored:
-                memory.stale_reads += 1
 
     def _cut(self, messages: Sequence[CheckMessage]) -> list[list[CheckMessage]]:
         batch, uses_models = self.memory.can.batch, self.memory.uses_models

@@ -7,8 +7,6 @@ from memflow.resources.memory_servers.text_changes import text_change
 
 OTHER_WORDS = 100_000
 """The number of the first word of the conversation in another space."""
-FRESH_READS = 8
-"""Messages that are read before and right after their write."""
 MOST_UNRELATED = 4
 """Sources that an item may name although it has no word of them; 3 for each of its own sources if that is more."""
 BROAD = " ".join(COMMON)
@@ -21,12 +19,11 @@ async def conversation(memory: CheckedMemory) -> str:
     first, second = check_messages(size), check_messages(other_size, OTHER_WORDS)
     main = memory.main = Conversation(memory, await memory.space("conversation-1"), first, second)
     half = size // 2
-    fresh = {size * (number + 1) // (FRESH_READS + 1) for number in range(FRESH_READS)}
-    await main.play(first[:half], fresh)
+    await main.play(first[:half])
     if second:
         memory.other = Conversation(memory, await memory.space("conversation-2"), second, first)
-        await memory.other.play(second, set())
-    await main.play(first[half:], fresh)
+        await memory.other.play(second)
+    await main.play(first[half:])
     failed = {**memory.other.failed, **main.failed}
     if failed:
         written = [message.number for message in first if message.number not in main.failed]
@@ -56,21 +53,6 @@ async def stable_reads(memory: CheckedMemory) -> str:
     if note:
         raise CheckNote(note)
     return f"{len(queries) * (READS - 1)} repeated reads return the same"
-
-
-async def fresh_reads(memory: CheckedMemory) -> str:
-    """Report the reads right after writes."""
-    if memory.stale_reads:
-        raise CheckFailed(
-            f"{memory.stale_reads} of {memory.fresh} reads do not find a message that was written after an equal read, "
-            "and another query finds it: a cache of reads"
-        )
-    if memory.late_reads:
-        raise CheckFailed(
-            f"{memory.late_reads} of {memory.fresh} messages are not found at the first read after their write, and "
-            "found when the read is repeated"
-        )
-    return f"{memory.fresh} messages, read before and right after their write"
 
 
 async def complete(memory: CheckedMemory) -> str:

@@ -111,18 +111,15 @@ async def read(server: CheckedServer) -> str:
 
 
 async def indexed(server: CheckedServer) -> str:
-    """Read right after a write."""
+    """Read before a write, and right after it."""
     space = await server.space("indexed")
+    await server.texts(space, SECRETS[1])
     await server.write(space, server.message(11, SECRETS[1]))
     began, reads, waited = time.perf_counter(), 1, 0.0
     while not contains(await server.texts(space, SECRETS[1]), WORDS[1]):
         waited = time.perf_counter() - began
         if waited > server.late:
-            if server.can.design.merges:
-                raise CheckNote("a message is not found by its words: the memory declares that it merges")
-            raise CheckFailed(
-                f"a message that was written is not found, also {waited:.1f} s after the answer"
-            )
+            await _explain_missing(server, space, waited)
         await asyncio.sleep(0.02)
         reads += 1
     if reads > 1:
@@ -131,6 +128,18 @@ async def indexed(server: CheckedServer) -> str:
             raise CheckNote("equal reads return other items: `stable_reads`")
         raise CheckFailed(f"a message is found only {waited:.2f} s after the answer to its write")
     return "a message is found at the first read after its write"
+
+
+async def _explain_missing(server: CheckedServer, space: str, waited: float) -> None:
+    """Raise the reason why reads do not find a message."""
+    if server.can.design.merges:
+        raise CheckNote("a message is not found by its words: the memory declares that it merges")
+    if contains(await server.texts(space, CODE_QUERY), WORDS[1]):
+        raise CheckFailed(
+            "a read does not find a message that was written after an equal read, and another query finds it: a cache "
+            "of reads"
+        )
+    raise CheckFailed(f"a message that was written is not found, also {waited:.1f} s after the answer")
 
 
 async def spaces(server: CheckedServer) -> str:

@@ -46,7 +46,7 @@ FOUND = {
     "reversed": ("ranked", "the best item is not first"),
     "random": ("stable_reads", "in another order"),
     "empty_failures": ("stable_reads", "of two equal reads, one returned nothing"),
-    "cache": ("fresh_reads", "a cache of reads"),
+    "cache": ("indexed", "a cache of reads"),
     "lazy": ("indexed", "s after the answer to its write"),
     "leaks_rarely": ("isolation", "return messages of another space, as for 'garden market station'"),
     "ignores_as_of": ("as_of", "the memory knows the future"),
