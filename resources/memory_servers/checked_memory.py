@@ -43,6 +43,9 @@ class CheckedMemory:
     as it is asked for.
     """
 
+    other_space, copy_name = "another space", "a fork"
+    """What messages call another space, and a copy of one."""
+
     def __init__(
         self, connection: Connection, late: float, sizes: tuple[int, int] = SIZES, has_k: bool = True
     ) -> None:
@@ -56,6 +59,10 @@ class CheckedMemory:
         """The number of writes of each open space, oldest first."""
         self.writes = 0
         """Writes of all checks, without those that a restart repeats."""
+        self.first = ""
+        """The space of the check `write`."""
+        self.pair: list[str] = []
+        """The spaces of the check `spaces`."""
         self.main = self.other = Conversation(self, "", (), ())
         self.seen: set[int] = set()
         """The messages of the conversation that reads for everything, or with their own words, returned."""

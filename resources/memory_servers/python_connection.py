@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memflow.errors import ServerFailed
+from memflow.errors import ReportedError, ServerFailed
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message
@@ -84,7 +84,12 @@ class PythonConnection:
         """Return the entries of a recall, best first, or else its texts as notes. `k` is the memory's own."""
         opened = self.spaces[space]
         memory = opened.memory if as_of is None else self._restored(opened, opened.sequences[as_of - 1])
+        version = memory.store.version
         recall = await memory.read(query, frozen=True)
+        if memory.store.version != version:
+            raise ReportedError(
+                "a read with frozen=True changed the store, so that a probe changes what follows"
+            )
         if recall.entries:
             return ReadAnswer(items=_items(recall.ranked))
         texts = [recall.notes, *(message.content for message in recall.messages)]

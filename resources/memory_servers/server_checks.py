@@ -43,10 +43,6 @@ class CheckedServer(CheckedMemory):
         self.connect = connect
         self.kills = 0
         """How often a check ended the server."""
-        self.first = ""
-        """The space of the check `write`."""
-        self.pair: list[str] = []
-        """The spaces of the check `spaces`."""
 
 
 async def check_server(
@@ -96,17 +92,18 @@ async def stable_hello(server: CheckedServer) -> str:
     return "equal at two starts"
 
 
-async def write(server: CheckedServer) -> str:
+async def write(server: CheckedMemory) -> str:
     """Write a message."""
     server.first = await server.space("write")
     await server.write(server.first, server.message(21, SECRETS[0]))
     return "answered a write of one message"
 
 
-async def read(server: CheckedServer) -> str:
-    """Read one item, and with an empty query."""
+async def read(server: CheckedMemory) -> str:
+    """Read one item, with an empty query, and an empty space."""
     found = await server.connection.read(server.first, CODE_QUERY, 1)
     await server.connection.read(server.first, "", 1)
+    await server.connection.read(await server.space("empty"), CODE_QUERY, 1)
     return f"answered a read with {len(found.items)} of 1 item"
 
 
@@ -142,7 +139,7 @@ async def _explain_missing(server: CheckedServer, space: str, waited: float) -> 
     raise CheckFailed(f"a message that was written is not found, also {waited:.1f} s after the answer")
 
 
-async def spaces(server: CheckedServer) -> str:
+async def spaces(server: CheckedMemory) -> str:
     """Write to two spaces messages with the same id, as those of two episodes may have."""
     server.need_spaces(2)
     server.pair = [await server.space(f"spaces-{number}") for number in (1, 2)]
@@ -150,7 +147,7 @@ async def spaces(server: CheckedServer) -> str:
         await server.write(space, server.message(1, text))
     for space, other in zip(server.pair, reversed(WORDS), strict=True):
         if contains(await server.texts(space, CODE_QUERY), other):
-            raise CheckFailed("a read finds what was written to another space")
+            raise CheckFailed(f"a read finds what was written to {server.other_space}")
     return "two spaces do not see each other"
 
 
@@ -221,22 +218,30 @@ async def export(server: CheckedServer) -> str:
     return f"{len(items)} items"
 
 
-async def fork(server: CheckedServer) -> str:
-    """Fork a space, and write to both."""
+async def fork(server: CheckedMemory) -> str:
+    """Fork a space, and write to both: the same, if that is deterministic, and different messages."""
     if not server.can.fork:
         raise CheckSkipped("not declared")
     space = await server.two_secrets("fork")
     copy = f"{space}@copy"
     server.written[copy] = server.written[space]
     await server.connection.fork(space, copy)
-    if await server.texts(copy, CODE_QUERY) != await server.texts(space, CODE_QUERY):
-        raise CheckFailed("a read of a fork differs from a read of its origin")
+    await _compare_copy(server, space, copy, "")
+    if server.can.deterministic:
+        for name in (space, copy):
+            await server.write(name, server.message(5, "The vault code of Lanfranc is quetzal."))
+        await _compare_copy(server, space, copy, ", after one more write to both")
     await server.write(copy, server.message(3, "The vault code of Fulbert is walrus."))
     await server.write(space, server.message(4, "The vault code of Argenteuil is ocelot."))
     for name, other in ((space, "walrus"), (copy, "ocelot")):
         if contains(await server.texts(name, CODE_QUERY), other):
-            raise CheckFailed("a write to a fork or its origin is found in the other")
-    return "a fork has the content of its origin, and is separate"
+            raise CheckFailed(f"a write to {server.copy_name} or its origin is found in the other")
+    return f"{server.copy_name} has the content of its origin, and is separate"
+
+
+async def _compare_copy(server: CheckedMemory, space: str, copy: str, when: str) -> None:
+    if await server.texts(copy, CODE_QUERY) != await server.texts(space, CODE_QUERY):
+        raise CheckFailed(f"a read of {server.copy_name} differs from a read of its origin{when}")
 
 
 async def restore(server: CheckedServer) -> str:
@@ -289,7 +294,7 @@ async def texts(server: CheckedServer) -> str:
     return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
 
 
-async def deterministic(server: CheckedServer) -> str:
+async def deterministic(server: CheckedMemory) -> str:
     """Write the same to two spaces."""
     if not server.can.deterministic:
         raise CheckSkipped("not declared")
