@@ -125,11 +125,9 @@ class CheckedMemory:
             sent_message(Message(each.id, each.role, each.text, None, each.sent_at), self.can)
             for each in messages
         ]
-        size = {"message": 1, "pair": 2}.get(self.can.batch, len(sent))
-        for first in range(0, len(sent), size):
-            answer = await self.connection.write(space, self.next_write(space), sent[first : first + size])
-            if answer.failures:
-                raise CheckFailed(f"a write failed: {answer.failures[0].why}")
+        answer = await self.connection.write(space, self.next_write(space), sent)
+        if answer.failures:
+            raise CheckFailed(f"a write failed: {answer.failures[0].why}")
 
     def message(self, number: int, text: str) -> SentMessage:
         """Return a message of a role that the memory stores."""

@@ -52,10 +52,6 @@ class _Space:
     """The requests that filled a space, which are sent again after a restart."""
 
     requests: list[Mapping[str, Any]] = field(default_factory=list)
-    generation: int = -1
-    """The start of the server that has the content; -1 if the content is unknown."""
-    sent: bool = False
-    """Whether the server may have the space."""
     filling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -100,6 +96,10 @@ class ServerConnection:
         }
         self._hello: Hello | None = None
         self._spaces: dict[str, _Space] = {}
+        self._sent = set[str]()
+        """The spaces that the server may have."""
+        self._filled = set[str]()
+        """The spaces of which the running server has the content."""
         self._generation = 0
         self._running = False
         self._stops = 0
@@ -172,7 +172,7 @@ class ServerConnection:
         known = self._spaces.pop(space, None)
         if known is None or not self._running:
             return  # the server does not have it
-        if known.generation != self._generation and not (known.sent and self.transport.outlives_run):
+        if space not in self._filled and not (space in self._sent and self.transport.outlives_run):
             return
         await self._repeated({"op": "close", "space": space}, None, EmptyAnswer)
 
@@ -182,7 +182,7 @@ class ServerConnection:
         running, self._running = self._running, False
         if running and self.transport.outlives_run:
             with suppress(TimeoutError, ServerStopped):
-                sent = [name for name, space in self._spaces.items() if space.sent]
+                sent = self._sent & self._spaces.keys()
                 await asyncio.wait_for(asyncio.gather(*map(self._close_sent, sent)), CLOSING_S)
         await self.transport.stop()
 
@@ -229,22 +229,25 @@ class ServerConnection:
     async def _send(self, request: Mapping[str, Any], space: _Space | None, answer: type[A]) -> A:
         if space is None:
             return await self._exchange(request, answer)
+        name = str(request["space"])
         if request["op"] == "reset":
-            space.generation = self._generation
-        space.sent = True
+            self._filled.add(name)
+        self._sent.add(name)
         async with space.filling:
-            if space.generation != self._generation:
-                await self._fill(str(request["space"]), space)
+            if name not in self._filled:
+                await self._fill(name, space)
         try:
             result = await self._exchange(request, answer)
         except BaseException as error:
             if request["op"] not in ("read", "export") and not isinstance(error, ReportedError):
-                space.generation = -1  # it may have been processed, or not
+                self._filled.discard(name)  # it may have been processed, or not
             raise
         if request["op"] in ("write", "restore", "forget"):
             space.requests.append(request)
         elif request["op"] == "fork":
-            self._spaces[request["to"]] = _Space(list(space.requests), self._generation, sent=True)
+            self._spaces[request["to"]] = _Space(list(space.requests))
+            self._filled.add(request["to"])
+            self._sent.add(request["to"])
         return result
 
     async def _fill(self, name: str, space: _Space) -> None:
@@ -252,7 +255,7 @@ class ServerConnection:
         await self._exchange({"op": "reset", "space": name}, EmptyAnswer)
         for request in space.requests:
             await self._exchange({**request, "space": name}, EmptyAnswer)
-        space.generation = self._generation
+        self._filled.add(name)
 
     async def _exchange(self, request: Mapping[str, Any], answer: type[A]) -> A:
         operation = request["op"]
@@ -312,6 +315,7 @@ class ServerConnection:
                 self._greeted(hello)
             self._hello = hello
             self._generation += 1
+            self._filled.clear()
             self._running = True
             return self._generation
 

@@ -233,9 +233,9 @@ class McpTransport(Transport):
         folder = Path(self._folder.name) / token_hex(8)
         folder.mkdir()
         process = _ProcessChannel(self._command, self._log)
-        names = {"{folder}": str(folder), "{space}": process.name}
         words = [
-            re.sub(r"\{(folder|space)\}", lambda match: names[match[0]], word) for word in self._command.words
+            word.replace("{space}", process.name).replace("{folder}", str(folder))
+            for word in self._command.words
         ]
         process.command = replace(self._command, words=words, folder=folder)
         self._spaces[space] = process

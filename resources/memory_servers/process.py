@@ -44,19 +44,16 @@ class ServerCommand:
     def resolved(self) -> list[str]:
         """Return the words with the path of the program. Raises BadSettings if the program or a script is missing."""
         program, *arguments = self.words
-        if "/" in program:
-            path = self.folder / Path(program).expanduser()
-            found = str(path) if os.access(path, os.X_OK) and path.is_file() else None
-        else:
-            found = shutil.which(program)
+        is_path = "/" in program
+        found = shutil.which((self.folder / Path(program).expanduser()).absolute() if is_path else program)
         if found is None:
-            where = str(self.folder / program) if "/" in program else f"{program!r} on PATH"
+            where = f"{self.folder / program}" if is_path else f"{program!r} on PATH"
             raise BadSettings(f"cannot find the program {where}. Fix {self.setting}.")
         for argument in arguments:
             path = self.folder / Path(argument).expanduser()
             if argument.endswith(SCRIPTS) and not argument.startswith("-") and not path.is_file():
                 raise BadSettings(f"cannot find the file {path}. Fix {self.setting}.")
-        return [found, *arguments]
+        return [str(found), *arguments]
 
     def environment(self) -> dict[str, str]:
         """Return the variables for the server. Raises BadSettings if an allowed variable is not set."""

@@ -280,10 +280,11 @@ async def restart(server: CheckedServer) -> str:
 
 
 async def texts(server: CheckedServer) -> str:
-    """Write odd texts in one write."""
+    """Write odd texts."""
     _need_own_texts(server)
     space = await server.space("texts")
-    await server.write(space, *map(server.message, range(len(ODD_TEXTS)), ODD_TEXTS.values()))
+    for number, text in enumerate(ODD_TEXTS.values()):
+        await server.write(space, server.message(number, text))
     damaged = [
         kind
         for kind, text in ODD_TEXTS.items()
