@@ -7,7 +7,6 @@ import datetime
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import pytest
 
@@ -100,19 +99,6 @@ class Failing(Lines):
         raise KeyError("no such index")
 
 
-class Clairvoyant(Lines):
-    """Recalls what was written to any of its stores, at any time."""
-
-    seen: ClassVar[list[str]] = []
-
-    async def write(self, messages: Sequence[Message]) -> None:
-        await super().write(messages)
-        type(self).seen += [message.text for message in messages]
-
-    async def read(self, query: str, frozen: bool = True) -> Recall:
-        return Recall(notes="\n".join(sorted(set(self.seen)))) if self.store.sequence else Recall()
-
-
 class Dropping(Lines):
     """Stores 20 messages."""
 
@@ -157,7 +143,6 @@ async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
         (Clocked, "clock", "today's date"),
         (Invented, "sources", "never sent: invented"),
         (Failing, "write", "KeyError: 'no such index'"),
-        (Clairvoyant, "spaces", "a read finds what was written to another memory"),
         (Dropping, "complete", "stored 20 of 60 messages: lost are 40 of 40 messages after write 10"),
         (UserOnly, "complete", "30 of 30 messages of the assistant"),
         (Raising, "conversation", "the memory raised ValueError: cannot parse a number"),
