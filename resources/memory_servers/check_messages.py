@@ -21,6 +21,8 @@ from memflow.resources.memory_servers.concentration import Traits
 _DATA = tomllib.loads(files(__package__).joinpath("check_data.toml").read_text(encoding="utf-8"))
 SECRETS, CODE_QUERY, OLD_DATES = _DATA["secrets"], _DATA["code_query"], _DATA["dates"]
 """Two short messages with unique words, a query for both, and their dates."""
+WORDS = ("xylophone", "zeppelin")
+"""The unique words of the short messages."""
 ODD_TEXTS: dict[str, str] = _DATA["odd_texts"]
 COMMON: list[str] = _DATA["common"]
 PHRASES = _DATA["phrases"]

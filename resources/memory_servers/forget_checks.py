@@ -3,10 +3,10 @@
 from memflow.errors import MemflowError
 from memflow.memories.forgetting import ForgetRequest
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
-from memflow.resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS
+from memflow.resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS, WORDS
 from memflow.resources.memory_servers.checked_memory import CheckedMemory, contains
 
-GONE, KEPT = "xylophone", "zeppelin"
+GONE, KEPT = WORDS
 """The words of the message that is forgotten, and of its neighbor."""
 _DAY = OLD_DATES[0][:10]
 REQUESTS = {

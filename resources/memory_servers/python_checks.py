@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory
-from memflow.resources.memory_servers import server_checks
+from memflow.resources.memory_servers import capability_checks, server_checks
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckLine, checks_of, run_checks
 from memflow.resources.memory_servers.check_messages import CODE_QUERY
 from memflow.resources.memory_servers.checked_memory import SIZES, CheckedMemory, contains
@@ -33,7 +33,10 @@ async def check_python(
     """Run all checks of a memory. `create` returns it on a store. Return one line per check."""
     memory = CheckedPython(PythonConnection(create), 0.0, sizes, has_k=False)
     memory.greeting = await memory.connection.hello()
-    first = [*checks_of("python", {**vars(server_checks), "clock": clock}), *FORGET]
+    first = [
+        *checks_of("python", {**vars(server_checks), **vars(capability_checks), "clock": clock}),
+        *FORGET,
+    ]
     # State outside the store, or a changing one, would show in every line of the conversation.
     of_store = tuple(check.name for check in first)
     further = [check for check in (*CONVERSATION, *READ) if check.name not in OF_SERVERS]

@@ -1,6 +1,7 @@
-"""The checks of a memory server: whether it keeps the protocol, and has the capabilities that it declares.
+"""The checks of a memory server: whether it keeps the protocol, and its spaces apart.
 
-conversation_checks.py has the checks of a long conversation, check_lines.py runs all.
+capability_checks.py has those of its capabilities, conversation_checks.py and read_checks.py those of a long
+conversation. check_lines.py runs them.
 """
 
 import asyncio
@@ -8,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from memflow.memories.server.protocol import Capabilities, Hello
+from memflow.resources.memory_servers.capability_checks import CAPABILITIES
 from memflow.resources.memory_servers.check_lines import (
     CheckFailed,
     CheckLine,
@@ -16,7 +18,7 @@ from memflow.resources.memory_servers.check_lines import (
     checks_of,
     run_checks,
 )
-from memflow.resources.memory_servers.check_messages import CODE_QUERY, ODD_TEXTS, SECRETS
+from memflow.resources.memory_servers.check_messages import CODE_QUERY, ODD_TEXTS, SECRETS, WORDS
 from memflow.resources.memory_servers.checked_memory import READS, SIZES, CheckedMemory, contains
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.conversation_checks import CONVERSATION
@@ -29,8 +31,6 @@ WRITES_WITH_MODELS = 60
 """The most writes that a server gets which uses models."""
 WRITES = 700
 """The most writes that other servers get, with those that a restart repeats."""
-WORDS = ("xylophone", "zeppelin")
-"""The unique words of both secrets."""
 
 
 class CheckedServer(CheckedMemory):
@@ -55,7 +55,7 @@ async def check_server(
         lines = await run_checks(checks_of("start", globals()), server)
         if all(line.verdict != "wrong" for line in lines):
             first, last = checks_of("server", globals()), checks_of("server_end", globals())
-            lines += await run_checks([*first, *FORGET, *CONVERSATION, *READ, *last], server)
+            lines += await run_checks([*first, *CAPABILITIES, *FORGET, *CONVERSATION, *READ, *last], server)
     finally:
         await server.connection.stop()
     return lines, server
@@ -184,79 +184,6 @@ async def requests_in_flight(server: CheckedServer) -> str:
                 "with several requests in flight, a read got no answer, or that of another read"
             )
     return f"{len(reads)} concurrent reads have their own answers"
-
-
-async def stable_ids(server: CheckedServer) -> str:
-    """Compare the ids of two equal reads."""
-    space = await server.two_secrets("stable_ids")
-    first, again = [await server.connection.read(space, CODE_QUERY, 10) for _ in range(2)]
-    if first.items and {item.id for item in first.items}.isdisjoint(item.id for item in again.items):
-        raise CheckFailed("an item has another id at every read, so that its history cannot be followed")
-    return "items keep their ids"
-
-
-async def pure_reads(server: CheckedServer) -> str:
-    """Look for a query of a former read in the memory."""
-    space, query = await server.two_secrets("pure_reads"), "chinchilla vault code"
-    await server.texts(space, query)
-    if not server.can.pure_reads:
-        raise CheckNote("declares that reads change the memory: a probe may change the answer to the next")
-    if contains(await server.texts(space, query), "chinchilla"):
-        raise CheckFailed("a read finds the query of a former read: reads write")
-    return "a read leaves nothing"
-
-
-async def export(server: CheckedServer) -> str:
-    """Compare the items of an export with the written messages."""
-    if server.can.export == "none":
-        raise CheckSkipped("not declared: entries are known when a read returns them")
-    items = (await server.connection.export(await server.two_secrets("export"))).items
-    if not items:
-        raise CheckFailed("the export of a space with two messages is empty")
-    if not all(contains((item.text for item in items), word) for word in WORDS):
-        raise CheckNote("the export does not contain the words of both messages")
-    return f"{len(items)} items"
-
-
-async def fork(server: CheckedMemory) -> str:
-    """Fork a space, and write to both: the same, if that is deterministic, and different messages."""
-    if not server.can.fork:
-        raise CheckSkipped("not declared")
-    space = await server.two_secrets("fork")
-    copy = f"{space}@copy"
-    server.written[copy] = server.written[space]
-    await server.connection.fork(space, copy)
-    await _compare_copy(server, space, copy, "")
-    if server.can.deterministic:
-        for name in (space, copy):
-            await server.write(name, server.message(5, "The vault code of Lanfranc is quetzal."))
-        await _compare_copy(server, space, copy, ", after one more write to both")
-    await server.write(copy, server.message(3, "The vault code of Fulbert is walrus."))
-    await server.write(space, server.message(4, "The vault code of Argenteuil is ocelot."))
-    for name, other in ((space, "walrus"), (copy, "ocelot")):
-        if contains(await server.texts(name, CODE_QUERY), other):
-            raise CheckFailed(f"a write to {server.copy_name} or its origin is found in the other")
-    return f"{server.copy_name} has the content of its origin, and is separate"
-
-
-async def _compare_copy(server: CheckedMemory, space: str, copy: str, when: str) -> None:
-    if await server.texts(copy, CODE_QUERY) != await server.texts(space, CODE_QUERY):
-        raise CheckFailed(f"a read of {server.copy_name} differs from a read of its origin{when}")
-
-
-async def restore(server: CheckedServer) -> str:
-    """Restore an export in another space, and compare reads."""
-    if not server.can.restore:
-        raise CheckSkipped("not declared")
-    if server.can.export == "none":
-        raise CheckFailed("declares restore, but no export whose items could be restored")
-    space = await server.two_secrets("restore")
-    items = (await server.connection.export(space)).items
-    restored = await server.space("restored")
-    await server.connection.restore(restored, items)
-    if await server.texts(restored, CODE_QUERY) != await server.texts(space, CODE_QUERY):
-        raise CheckFailed("a read of the restored space differs from a read of the living one")
-    return "a restored space answers like the living one"
 
 
 async def restart(server: CheckedServer) -> str:
