@@ -152,19 +152,16 @@ class ServerSession:
         while self._restored_count >= RESTORED:
             await self._evict_or_wait()
         self._restored_count += 1
+        space = None
         try:
             space = await self.open(episode_id, moment)
-        except BaseException:
-            self._restored_count -= 1
-            raise
-        try:
             await fill(space)
-        except ServerFailed:
-            await self._close_restored(space)
-            raise
-        except BaseException:
+        except BaseException as error:
             self._restored_count -= 1
-            self.release(space)
+            if isinstance(error, ServerFailed) and space is not None:
+                await self.close(space)
+            elif space is not None:
+                self.release(space)
             raise
         return space
 
