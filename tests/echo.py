@@ -25,17 +25,12 @@ FAULTS = {
     "stray": "prints a line of text before the answer to a write",
     "order": "answers two reads in the other order",
     "wrong_n": "answers reads with another number",
-    "lazy": "a write can be found only VALUE seconds after its answer",
     "random_ids": "items have other ids at every read",
     "no_sources": "items have no sources, although they are declared",
-    "wrong_sources": "items name sources that were never sent",
     "leaks": "reads find the messages of all spaces",
     "leftovers": "reset does not empty a space",
     "read_writes": "a read is stored as a message",
-    "random_order": "the order of results changes at every read",
     "no_time_travel": "declares as_of, and answers with the present",
-    "no_dates": "replaces the dates of messages with today's",
-    "drops_text": "removes line breaks and characters outside ASCII",
     "no_export": "declares export, and reports an error",
     "no_fork": "declares fork, and the copy is empty",
     "no_restore": "declares restore, and restores nothing",
@@ -113,24 +108,18 @@ class Echo:
         return {"failures": [], "counts": {"messages": len(request["messages"])}}
 
     def store(self, request: Object, message: Object) -> None:
-        text = message["text"]
-        if "drops_text" in self.faults:
-            text = re.sub(r"[^\x20-\x7e]", "", text)
         speaker = message.get("speaker") or message["role"]
         item = {
             "id": message["id"],
-            "text": f"{speaker}: {text}",
+            "text": f"{speaker}: {message['text']}",
             "sources": [message["id"]],
             "kind": "memory",
         }
         item["since"] = request["write"]
         if message.get("sent_at"):
-            item["sent_at"] = time.strftime("%Y-%m-%d") if "no_dates" in self.faults else message["sent_at"]
+            item["sent_at"] = message["sent_at"]
         if "no_sources" in self.faults:
             item["sources"] = []
-        elif "wrong_sources" in self.faults:
-            item["sources"] = ["message-of-nobody"]
-        item["found_from"] = time.monotonic() + float(self.faults.get("lazy", 0))
         self.spaces.setdefault(request["space"], []).append(item)
 
     def do_read(self, request: Object) -> dict[str, Any]:
@@ -145,11 +134,9 @@ class Echo:
         scored = [(len(wanted & words_of(item["text"])), place, item) for place, item in enumerate(items)]
         best = sorted((each for each in scored if each[0]), key=lambda each: (-each[0], each[1]))
         k = request["k"] + 5 if "too_many" in self.faults else request["k"]
-        found = [{**self.shown(item), "score": score} for score, _, item in best[:k] if self.is_indexed(item)]
+        found = [{**self.shown(item), "score": score} for score, _, item in best[:k]]
         if "too_many" in self.faults and found:
             found = (found * (k // len(found) + 1))[:k]
-        if "random_order" in self.faults and self.reads % 2:
-            found.reverse()
         if "not_deterministic" in self.faults and self.reads % 3 == 0:
             found = found[:-1]
         if "read_writes" in self.faults:
@@ -171,17 +158,12 @@ class Echo:
 
     def do_restore(self, request: Object) -> dict[str, Any]:
         items = [] if "no_restore" in self.faults else request["items"]
-        self.spaces[request["space"]] = [{"since": 0, **item, "found_from": 0.0} for item in items]
+        self.spaces[request["space"]] = [{"since": 0, **item} for item in items]
         return {}
 
     def shown(self, item: Object) -> dict[str, Any]:
         """Return an item as it is sent."""
-        sent = {key: value for key, value in item.items() if key != "found_from"}
-        return {**sent, "id": uuid.uuid4().hex} if "random_ids" in self.faults else sent
-
-    def is_indexed(self, item: Object) -> bool:
-        """Return whether an item can be found."""
-        return float(item["found_from"]) <= time.monotonic()
+        return {**item, "id": uuid.uuid4().hex} if "random_ids" in self.faults else dict(item)
 
     def is_at(self, fault: str, words: str) -> bool:
         """Return whether a fault applies to this write: by number, or by a word in it."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from memflow.errors import ServerDown, ServerFailed
-from memflow.memories.server.fake import FakeServer, StoredItem
+from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.server.protocol import (
     Capabilities,
     ExportAnswer,
@@ -17,6 +17,7 @@ from memflow.memories.server.protocol import (
     WriteAnswer,
     WriteFailure,
 )
+from memflow.words import search_words
 
 EVERYTHING = Capabilities(
     as_of="writes",
@@ -46,8 +47,6 @@ class Faults:
     """Be gone after so many requests."""
     lazy_index: bool = False
     """Find a write only after the next request."""
-    random_ids: bool = False
-    """Give each item another id in each answer."""
     forget_sources: bool = False
     """Return items without the sources that are declared."""
     unknown_sources: bool = False
@@ -60,8 +59,96 @@ class Faults:
     """Answer a read as of an earlier write with the present."""
 
 
+@dataclass(frozen=True)
+class StoredItem:
+    """An item of a space: a message, with the number of its write, and of the request that forgot it."""
+
+    item: WireItem
+    write: int
+    until: int | None = None
+
+    def alive(self, write: int | None) -> bool:
+        return self.until is None if write is None else self.write <= write < (self.until or write + 1)
+
+
 @dataclass(eq=False)
-class FaultyServer(FakeServer):
+class ListServer:
+    """A memory server in this process, with the capabilities `can`."""
+
+    can: Capabilities
+    spaces: dict[str, list[StoredItem]] = field(default_factory=dict)
+
+    async def hello(self) -> Hello:
+        return Hello(name="fake", version="1", can=self.can)
+
+    async def reset(self, space: str) -> None:
+        self.spaces[space] = []
+
+    async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
+        items = self.items_of(space)
+        for message in messages:
+            items.append(StoredItem(self.item_of(message, write, len(items)), write))
+        return WriteAnswer(counts={"messages": len(messages)})
+
+    async def read(
+        self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
+    ) -> ReadAnswer:
+        words = set(search_words(query))
+        entries = [stored_item for stored_item in self.items_of(space) if stored_item.alive(as_of)]
+        scored = [
+            (len(words & set(search_words(stored_item.item.text))), stored_item.item)
+            for stored_item in entries
+        ]
+        ranked = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])[:k]
+        return ReadAnswer(
+            items=tuple(item.model_copy(update={"score": float(score)}) for score, item in ranked)
+        )
+
+    async def export(self, space: str) -> ExportAnswer:
+        return ExportAnswer(items=tuple(each.item for each in self.items_of(space) if each.alive(None)))
+
+    async def forget(self, space: str, write: int, request: ForgetRequest) -> WriteAnswer:
+        ids, words = set(request.message_ids), set(search_words(request.text))
+        items = self.items_of(space)
+        for index, stored_item in enumerate(items):
+            item = stored_item.item
+            is_named = {
+                "message": not ids.isdisjoint(item.sources),
+                "text": bool(words) and words <= set(search_words(item.text)),
+                "time": request.covers(item.sent_at),
+            }
+            if is_named[request.by] and stored_item.until is None:
+                items[index] = replace(stored_item, until=write)
+        return WriteAnswer()
+
+    async def fork(self, space: str, to: str) -> None:
+        self.spaces[to] = list(self.items_of(space))
+
+    async def restore(self, space: str, items: Sequence[WireItem]) -> None:
+        if self.items_of(space):
+            raise ServerFailed(f"the space {space} is not empty, so it cannot be restored. Reset it first.")
+        self.spaces[space] = [StoredItem(item.model_copy(update={"score": None}), 0) for item in items]
+
+    async def close(self, space: str) -> None:
+        self.spaces.pop(space, None)
+
+    def items_of(self, space: str) -> list[StoredItem]:
+        if space not in self.spaces:
+            raise ServerFailed(f"the space {space} does not exist. Reset it first.")
+        return self.spaces[space]
+
+    def item_of(self, message: SentMessage, write: int, number: int) -> WireItem:
+        sources = {"message": (message.id,), "write": (str(write),), "none": ()}[self.can.sources]
+        return WireItem(
+            id=f"{write}.{number}",
+            text=f"{message.speaker or message.role}: {message.text}",
+            sources=sources,
+            sent_at=message.sent_at if self.can.dates else None,
+        )
+
+
+@dataclass(eq=False)
+class FaultyServer(ListServer):
     """`requests` has the operation and the space of each request; of a fork, the new space."""
 
     can: Capabilities = EVERYTHING
@@ -148,11 +235,7 @@ class FaultyServer(FakeServer):
         changes: dict[str, Any] = {}
         if self.faults.forget_sources or self.faults.unknown_sources:
             changes["sources"] = ("never sent",) if self.faults.unknown_sources else ()
-        sent = [item.model_copy(update=changes) for item in items]
-        if self.faults.random_ids:
-            ids = (f"r{len(self.requests)}.{at}" for at in range(len(sent)))
-            sent = [item.model_copy(update={"id": name}) for item, name in zip(sent, ids, strict=True)]
-        return tuple(sent)
+        return tuple(item.model_copy(update=changes) for item in items)
 
     def _count_spaces(self) -> None:
         self.most_spaces = max(self.most_spaces, len(self.spaces))

@@ -8,9 +8,7 @@ from pathlib import Path
 TEXT = {"type": "string"}
 ADD = {"type": "object", "properties": {"text": TEXT, "key": TEXT, "tag": TEXT}, "required": ["text", "key"]}
 FIND = {"type": "object", "properties": {"query": TEXT, "limit": {"type": "integer"}}, "required": ["query"]}
-DELETE = {"type": "object", "properties": {"note_key": TEXT}, "required": ["note_key"]}
 TOOLS = {"add_note": ADD, "store_note": ADD, "find_notes": FIND, "clear_notes": {"type": "object"}}
-TOOLS |= {"delete_note": DELETE, "delete_all_notes": DELETE}
 
 
 def words(text):
@@ -31,11 +29,6 @@ def call(name, arguments, file, exact):
         )
         rows = [{**note, "score": float(score)} for score, note in best[: arguments.get("limit", 100)]]
         return {"content": [{"type": "text", "text": json.dumps({"result": {"notes": rows}})}]}
-    if name == "delete_note":
-        file.write_text(
-            "".join(json.dumps(note) + "\n" for note in notes if note["key"] != arguments["note_key"])
-        )
-        return {"content": []}
     if "refused" in arguments["text"]:
         return {"content": [{"type": "text", "text": "the note is refused"}], "isError": True}
     if "crash" in arguments["text"]:

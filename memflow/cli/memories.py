@@ -1,6 +1,6 @@
 """`memflow memories`: list the memory systems, including the user's, and the reasons why some cannot be used.
 
-memory_check.py has `memflow memories check`, memory_serve.py `memflow memories serve`.
+memory_check.py has `memflow memories check`.
 """
 
 import shlex
@@ -15,7 +15,6 @@ from rich.markdown import Markdown
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, LazyGroup
 from memflow.cli.memory_check import check
-from memflow.cli.memory_serve import serve
 from memflow.cli.options import argument
 from memflow.cli.output import Columns, Format, FormatOption, Text, answer, cell, cut, note, table_of
 from memflow.operations.import_paths import with_own_memories
@@ -41,11 +40,9 @@ class MemoriesGroup(LazyGroup):
 
 memories = App(
     cls=MemoriesGroup,
-    help="List the memory systems: names, parameters, papers, and their model requests. `check` checks one, and "
-    "`serve` serves it.",
+    help="List the memory systems: names, parameters, papers, and their model requests. `check` checks one.",
 )
 memories.command()(check)
-memories.command()(serve)
 
 
 @memories.command("list")

@@ -57,11 +57,11 @@ def memory_name(path: str) -> str:
 def server_name(address: str) -> str:
     """Return the memory name for the address of a server: `server_127_0_0_1_9000` for `http://127.0.0.1:9000`.
 
-    That of another contract begins with the contract: `aml_127_0_0_1_9000`. That of a command has its main words and a
-    digest: `mcp_server_memory_7d793037` for `mcp:npx -y @modelcontextprotocol/server-memory`.
+    That of an MCP server begins with `mcp`. That of a command has its main words and a digest:
+    `mcp_server_memory_7d793037` for `mcp:npx -y @modelcontextprotocol/server-memory`.
     """
     contract, target = "server", address
-    if address.startswith(("aml:", "mcp:")):
+    if address.startswith("mcp:"):
         contract, _, target = address.partition(":")
     if contract == "mcp" and not target.startswith(("http://", "https://")):
         arguments = [word for word in target.split() if "=" not in word and not word.startswith("-")]

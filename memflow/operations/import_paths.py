@@ -1,7 +1,6 @@
 """Memories on the command line: by name, by the import path of a class, or by the address of a memory server.
 
-An address is http://..., aml:http://... (another contract), mcp:COMMAND (an MCP server that memflow starts) or
-mcp:http://... (one that runs).
+An address is http://..., mcp:COMMAND (an MCP server that memflow starts) or mcp:http://... (one that runs).
 
 A memory that is given by an import path or an address has a name that is derived from it.
 """
@@ -78,7 +77,7 @@ def assistant_name(assistant: str) -> str:
 
 def is_address(memory: str) -> bool:
     """Return whether a memory is given by the address of a memory server."""
-    return memory.startswith(("http://", "https://", "aml:", "mcp:"))
+    return memory.startswith(("http://", "https://", "mcp:"))
 
 
 def _parts(assistant: str) -> tuple[str, str, str]:
@@ -89,15 +88,12 @@ def _parts(assistant: str) -> tuple[str, str, str]:
 
 def _server(address: str) -> dict[str, Any]:
     """Return the settings of the server at an address. Raises BadSettings for a command without words."""
-    from memflow.resources.memory_servers.aml import KEY_VARIABLE
-
     contract, _, rest = address.partition(":")
-    if contract == "aml" or (rest.startswith(("http://", "https://")) and contract == "mcp"):
-        variable = KEY_VARIABLE if contract == "aml" else MCP_KEY_VARIABLE
-        key = {"key_variable": variable} if os.environ.get(variable) else {}
-        return {"url": rest, "contract": contract, **key}
     if contract != "mcp":
         return {"url": address}
+    if rest.startswith(("http://", "https://")):
+        key = {"key_variable": MCP_KEY_VARIABLE} if os.environ.get(MCP_KEY_VARIABLE) else {}
+        return {"url": rest, "contract": contract, **key}
     try:
         command = shlex.split(rest)
     except ValueError as error:

@@ -31,7 +31,7 @@ SETTINGS = {
     "replaced_prompts": "replaced prompts",
 }
 """The metadata of verdicts that should be equal in a comparison, and their names in text."""
-ADDRESS = re.compile(r"(aml:)?https?://[^/:=@]+(:\d+)?(/[^:=@]*)?")
+ADDRESS = re.compile(r"https?://[^/:=@]+(:\d+)?(/[^:=@]*)?")
 IMPORT_PATH = re.compile(r"[\w.]+:[A-Z]\w*")
 """The import path of a class. A variant, which also follows a colon, begins with a small letter."""
 SHORT = 12

@@ -10,7 +10,7 @@ import selectors
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain, RoleDecoding
@@ -20,7 +20,7 @@ from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import find
 from memflow.memories.server.fake import FakeServer
-from memflow.memories.server.protocol import Capabilities
+from memflow.memories.server.protocol import Capabilities, Connection
 from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
@@ -228,16 +228,13 @@ class _CountingModels:
             chat, await self.embedder(), self.dry_run.models.window(assistant), self._server(assistant)
         )
 
-    def _server(self, assistant: str) -> FakeServer | None:
-        """Return a fake server with the capabilities of an assistant's memory server; None for other memories.
-
-        It is deterministic, since a step reads states that another step wrote.
-        """
+    def _server(self, assistant: str) -> Connection | None:
+        """Return a fake server that is written to as the memory server of an assistant; None for other memories."""
         config = find(memory_name(assistant), self.dry_run.own).server
         if config is not None and assistant not in self._servers:
-            capabilities = Capabilities() if config.hello is None else config.hello.can
-            self._servers[assistant] = FakeServer(capabilities.model_copy(update={"deterministic": True}))
-        return self._servers.get(assistant)
+            declared = Capabilities() if config.hello is None else config.hello.can
+            self._servers[assistant] = FakeServer(Capabilities(dates=declared.dates, batch=declared.batch))
+        return cast("Connection | None", self._servers.get(assistant))
 
     async def embedder(self) -> Embedder:
         return HashingEmbedder()

@@ -1,90 +1,81 @@
-"""The checks of the capabilities that a memory server declares: each does what it says."""
+"""The checks of what a memory declares: items keep their ids, reads leave nothing, copies are equal and separate."""
 
-from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, check
-from memflow.resources.memory_servers.check_messages import CODE_QUERY
-from memflow.resources.memory_servers.checked_server import CheckedServer
-
-WRITTEN = ("indexed", "reused_ids")
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
+from memflow.resources.memory_servers.check_messages import CODE_QUERY, WORDS
+from memflow.resources.memory_servers.checked_memory import CheckedMemory, contains
 
 
-class CapabilityChecks:
-    """The checks of declared capabilities."""
+async def stable_ids(memory: CheckedMemory) -> str:
+    """Compare the ids of two equal reads."""
+    space = await memory.two_secrets("stable_ids")
+    first, again = [await memory.connection.read(space, CODE_QUERY, 10) for _ in range(2)]
+    if first.items and {item.id for item in first.items}.isdisjoint(item.id for item in again.items):
+        raise CheckFailed("an item has another id at every read, so that its history cannot be followed")
+    return "items keep their ids"
 
-    def __init__(self, server: CheckedServer) -> None:
-        self.server = server
 
-    @check("Give an item the same id at every read.", after=WRITTEN)
-    async def stable_ids(self) -> str:
-        """Compare the ids of two equal reads."""
-        space = await self.server.two_secrets("stable_ids")
-        ids = [
-            {item.id for item in (await self.server.connection.read(space, CODE_QUERY, 10)).items}
-            for _ in range(2)
-        ]
-        if ids[0] and not ids[0] & ids[1]:
-            raise CheckFailed("an item has another id at every read, so that its history cannot be followed")
-        return "items keep their ids"
+async def pure_reads(memory: CheckedMemory) -> str:
+    """Look for a query of a former read in the memory."""
+    space, query = await memory.two_secrets("pure_reads"), "chinchilla vault code"
+    await memory.texts(space, query)
+    if not memory.can.pure_reads:
+        raise CheckNote("declares that reads change the memory: a probe may change the answer to the next")
+    if contains(await memory.texts(space, query), "chinchilla"):
+        raise CheckFailed("a read finds the query of a former read: reads write")
+    return "a read leaves nothing"
 
-    @check("Store nothing at a read, or declare pure_reads: false.", after=WRITTEN)
-    async def pure_reads(self) -> str:
-        """Look for a query of a former read in the memory."""
-        space = await self.server.two_secrets("pure_reads")
-        query = "chinchilla vault code"
-        await self.server.connection.read(space, query, 10)
-        changed = any("chinchilla" in text for text in await self.server.texts(space, query))
-        if changed and self.server.can.pure_reads:
-            raise CheckFailed("a read finds the query of a former read: reads write")
-        if not self.server.can.pure_reads:
-            raise CheckNote(
-                "declares that reads change the memory: a probe may change the answer to the next"
-            )
-        return "a read leaves nothing"
 
-    @check("Return all items, or declare export: none.", after=WRITTEN)
-    async def export(self) -> str:
-        """Compare the items of an export with the written messages."""
-        if self.server.can.export == "none":
-            raise CheckSkipped("not declared: entries are known when a read returns them")
-        space = await self.server.two_secrets("export")
-        before = await self.server.connection.export(space)
-        texts = " ".join(item.text for item in before.items)
-        if not before.items:
-            raise CheckFailed("the export of a space with two messages is empty")
-        if "xylophone" not in texts or "zeppelin" not in texts:
-            raise CheckNote("the export does not contain the words of both messages")
-        return f"{len(before.items)} items"
+async def export(memory: CheckedMemory) -> str:
+    """Compare the items of an export with the written messages."""
+    if memory.can.export == "none":
+        raise CheckSkipped("not declared: entries are known when a read returns them")
+    items = (await memory.connection.export(await memory.two_secrets("export"))).items
+    if not items:
+        raise CheckFailed("the export of a space with two messages is empty")
+    if not all(contains((item.text for item in items), word) for word in WORDS):
+        raise CheckNote("the export does not contain the words of both messages")
+    return f"{len(items)} items"
 
-    @check("Copy the items of the space, or declare fork: false.", after=WRITTEN)
-    async def fork(self) -> str:
-        """Fork a space, and write to both."""
-        if not self.server.can.fork:
-            raise CheckSkipped("not declared")
-        space = await self.server.two_secrets("fork")
-        copy = f"{space}@copy"
-        self.server.written[copy] = self.server.written[space]
-        self.server.spaces.append(copy)
-        await self.server.connection.fork(space, copy)
-        if await self.server.texts(copy, CODE_QUERY) != await self.server.texts(space, CODE_QUERY):
-            raise CheckFailed("a read of a fork differs from a read of its origin")
-        await self.server.write(copy, self.server.message(3, "The vault code of Fulbert is walrus."))
-        await self.server.write(space, self.server.message(4, "The vault code of Argenteuil is ocelot."))
-        for name, other in ((space, "walrus"), (copy, "ocelot")):
-            if any(other in text for text in await self.server.texts(name, CODE_QUERY)):
-                raise CheckFailed("a write to a fork or its origin is found in the other")
-        return "a fork has the content of its origin, and is separate"
 
-    @check("Store the items as they are, or declare restore: false.", after=WRITTEN)
-    async def restore(self) -> str:
-        """Restore an export in another space, and compare reads."""
-        can = self.server.can
-        if not can.restore:
-            raise CheckSkipped("not declared")
-        if can.export == "none":
-            raise CheckFailed("declares restore, but no export whose items could be restored")
-        space = await self.server.two_secrets("restore")
-        items = (await self.server.connection.export(space)).items
-        restored = await self.server.space("restored")
-        await self.server.connection.restore(restored, items)
-        if await self.server.texts(restored, CODE_QUERY) != await self.server.texts(space, CODE_QUERY):
-            raise CheckFailed("a read of the restored space differs from a read of the living one")
-        return "a restored space answers like the living one"
+async def fork(memory: CheckedMemory) -> str:
+    """Fork a space, and write to both: the same, if that is deterministic, and different messages."""
+    if not memory.can.fork:
+        raise CheckSkipped("not declared")
+    space = await memory.two_secrets("fork")
+    copy = f"{space}@copy"
+    memory.written[copy] = memory.written[space]
+    await memory.connection.fork(space, copy)
+    await _compare_copy(memory, space, copy, "")
+    if memory.can.deterministic:
+        for name in (space, copy):
+            await memory.write(name, memory.message(5, "The vault code of Lanfranc is quetzal."))
+        await _compare_copy(memory, space, copy, ", after one more write to both")
+    await memory.write(copy, memory.message(3, "The vault code of Fulbert is walrus."))
+    await memory.write(space, memory.message(4, "The vault code of Argenteuil is ocelot."))
+    for name, other in ((space, "walrus"), (copy, "ocelot")):
+        if contains(await memory.texts(name, CODE_QUERY), other):
+            raise CheckFailed(f"a write to {memory.copy_name} or its origin is found in the other")
+    return f"{memory.copy_name} has the content of its origin, and is separate"
+
+
+async def restore(memory: CheckedMemory) -> str:
+    """Restore an export in another space, and compare reads."""
+    if not memory.can.restore:
+        raise CheckSkipped("not declared")
+    if memory.can.export == "none":
+        raise CheckFailed("declares restore, but no export whose items could be restored")
+    space = await memory.two_secrets("restore")
+    items = (await memory.connection.export(space)).items
+    restored = await memory.space("restored")
+    await memory.connection.restore(restored, items)
+    if await memory.texts(restored, CODE_QUERY) != await memory.texts(space, CODE_QUERY):
+        raise CheckFailed("a read of the restored space differs from a read of the living one")
+    return "a restored space answers like the living one"
+
+
+async def _compare_copy(memory: CheckedMemory, space: str, copy: str, when: str) -> None:
+    if await memory.texts(copy, CODE_QUERY) != await memory.texts(space, CODE_QUERY):
+        raise CheckFailed(f"a read of {memory.copy_name} differs from a read of its origin{when}")
+
+
+CAPABILITIES = checks_of("capabilities", globals())

@@ -6,7 +6,7 @@ http_transport.py).
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -25,7 +25,6 @@ from memflow.memories.server.protocol import (
     WireItem,
     WriteAnswer,
 )
-from memflow.resources.memory_servers.space_record import SpaceRecord
 from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
 
 if TYPE_CHECKING:
@@ -53,10 +52,6 @@ class _Space:
     """The requests that filled a space, which are sent again after a restart."""
 
     requests: list[Mapping[str, Any]] = field(default_factory=list)
-    generation: int = -1
-    """The start of the server that has the content; -1 if the content is unknown."""
-    sent: bool = False
-    """Whether the server may have the space."""
     filling: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -66,7 +61,7 @@ class ServerConnection:
     `name` is the name of the memory, for messages. `secrets` are texts, such as keys, that the server knows, and what
     replaces them in the messages of errors, which are stored. `access` has the models that it may use; the error that
     ends their use ends the step, since every further write would fail. `greeted` is called with the first answer to
-    `hello`. `record` lists the spaces on a server that outlives runs.
+    `hello`.
     """
 
     def __init__(
@@ -80,7 +75,6 @@ class ServerConnection:
         seed: int | None = None,
         secrets: Mapping[str, str] | None = None,
         greeted: Callable[[Hello], None] = lambda hello: None,
-        record: SpaceRecord | None = None,
     ) -> None:
         self.name = name
         self.transport = transport
@@ -89,7 +83,6 @@ class ServerConnection:
         """How often the server stopped, so that it had to be started again."""
         self.last_stop = ""
         self._greeted = greeted
-        self._record = record
         self._access = access
         keys = {} if access is None else {access.key: "<the key of the endpoint>"}
         self._secrets = {**keys, **(secrets or {})}
@@ -103,6 +96,10 @@ class ServerConnection:
         }
         self._hello: Hello | None = None
         self._spaces: dict[str, _Space] = {}
+        self._sent = set[str]()
+        """The spaces that the server may have."""
+        self._filled = set[str]()
+        """The spaces of which the running server has the content."""
         self._generation = 0
         self._running = False
         self._stops = 0
@@ -175,10 +172,9 @@ class ServerConnection:
         known = self._spaces.pop(space, None)
         if known is None or not self._running:
             return  # the server does not have it
-        if known.generation != self._generation and not (known.sent and self.transport.outlives_run):
+        if space not in self._filled and not (space in self._sent and self.transport.outlives_run):
             return
         await self._repeated({"op": "close", "space": space}, None, EmptyAnswer)
-        self._forget(space)
 
     async def stop(self) -> None:
         """End the server, or close the connections. A later request fails."""
@@ -186,33 +182,15 @@ class ServerConnection:
         running, self._running = self._running, False
         if running and self.transport.outlives_run:
             with suppress(TimeoutError, ServerStopped):
-                sent = [name for name, space in self._spaces.items() if space.sent]
-                await asyncio.wait_for(self._close_spaces(sent), CLOSING_S)
-        if self._record is not None:
-            self._record.close()
+                sent = self._sent & self._spaces.keys()
+                await asyncio.wait_for(asyncio.gather(*map(self._close_sent, sent)), CLOSING_S)
         await self.transport.stop()
 
-    async def _close_spaces(self, names: Sequence[str]) -> None:
-        """Delete spaces from a server that goes on to exist, and may allow a few spaces only."""
-        running = asyncio.Semaphore(REQUESTS_AT_ONCE)
-
-        async def close(name: str) -> None:
-            async with running:
-                with suppress(ServerFailed):
-                    await self._exchange({"op": "close", "space": name}, EmptyAnswer)
-                    self._forget(name)
-
-        await asyncio.gather(*map(close, names))
-
-    def _forget(self, name: str) -> None:
-        if self._record is not None:
-            self._record.remove(name)
-
-    async def _close_leftovers(self) -> None:
-        """Delete the spaces of runs that were killed. What fails is tried again by the next run."""
-        if self._record is not None and (names := self._record.adopt_leftovers()):
-            with suppress(TimeoutError, ServerStopped):
-                await asyncio.wait_for(self._close_spaces(names), CLOSING_S)
+    async def _close_sent(self, space: str) -> None:
+        """Delete a space from a server that goes on to exist, and may allow a few spaces only."""
+        async with self._slots:
+            with suppress(ServerFailed):
+                await self._exchange({"op": "close", "space": space}, EmptyAnswer)
 
     async def _in_space(self, space: str, request: Mapping[str, Any], answer: type[A]) -> A:
         try:
@@ -251,24 +229,25 @@ class ServerConnection:
     async def _send(self, request: Mapping[str, Any], space: _Space | None, answer: type[A]) -> A:
         if space is None:
             return await self._exchange(request, answer)
+        name = str(request["space"])
         if request["op"] == "reset":
-            space.generation = self._generation
-        space.sent = True
-        if self._record is not None:
-            self._record.add(str(request["to" if request["op"] == "fork" else "space"]))
+            self._filled.add(name)
+        self._sent.add(name)
         async with space.filling:
-            if space.generation != self._generation:
-                await self._fill(str(request["space"]), space)
+            if name not in self._filled:
+                await self._fill(name, space)
         try:
             result = await self._exchange(request, answer)
         except BaseException as error:
             if request["op"] not in ("read", "export") and not isinstance(error, ReportedError):
-                space.generation = -1  # it may have been processed, or not
+                self._filled.discard(name)  # it may have been processed, or not
             raise
         if request["op"] in ("write", "restore", "forget"):
             space.requests.append(request)
         elif request["op"] == "fork":
-            self._spaces[request["to"]] = _Space(list(space.requests), self._generation, sent=True)
+            self._spaces[request["to"]] = _Space(list(space.requests))
+            self._filled.add(request["to"])
+            self._sent.add(request["to"])
         return result
 
     async def _fill(self, name: str, space: _Space) -> None:
@@ -276,7 +255,7 @@ class ServerConnection:
         await self._exchange({"op": "reset", "space": name}, EmptyAnswer)
         for request in space.requests:
             await self._exchange({**request, "space": name}, EmptyAnswer)
-        space.generation = self._generation
+        self._filled.add(name)
 
     async def _exchange(self, request: Mapping[str, Any], answer: type[A]) -> A:
         operation = request["op"]
@@ -287,8 +266,6 @@ class ServerConnection:
                 raise ServerStopped(self._redacted(str(stopped))) from None  # causes are stored, too
             except (InvalidAnswer, ServerFailed) as wrong:
                 raise self._failed(operation, str(wrong)) from None
-            except ServerDown as down:  # the transport has repeated the request
-                raise self._give_up(f"the memory server {self.name} {down}") from None
             error = raw.get("error")
             if error is None:
                 self._stops = 0 if operation != "hello" else self._stops
@@ -322,16 +299,12 @@ class ServerConnection:
             if self._running:
                 return self._generation
             try:
-                await self._first(self.transport.start)
-                hello = await self._first(lambda: self._exchange(self._greeting, Hello))
+                await self.transport.start()
+                hello = await self._exchange(self._greeting, Hello)
             except (ServerStopped, ServerFailed) as error:
                 await self.transport.stop()
-                text = (
-                    str(error)
-                    if isinstance(error, ServerFailed)
-                    else f"the memory server {self.name} {error}"
-                )
-                raise self._give_up(text) from error
+                stopped = f"the memory server {self.name} {error}"
+                raise self._give_up(str(error) if isinstance(error, ServerFailed) else stopped) from error
             if self._hello is not None and hello != self._hello:
                 await self.transport.stop()
                 raise self._give_up(
@@ -340,19 +313,11 @@ class ServerConnection:
                 )
             if self._hello is None:
                 self._greeted(hello)
-                await self._close_leftovers()
             self._hello = hello
             self._generation += 1
+            self._filled.clear()
             self._running = True
             return self._generation
-
-    async def _first(self, work: Callable[[], Awaitable[Any]]) -> Any:
-        """Return the result of `work`, with one more start if the server stops."""
-        try:
-            return await work()
-        except ServerStopped:
-            await self.transport.start()
-            return await work()
 
     async def _stopped(self, generation: int, reason: ServerStopped) -> None:
         """Record that the server of a start stopped. Several requests in flight report the same stop."""

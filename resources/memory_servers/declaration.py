@@ -72,11 +72,9 @@ def open_server(
     `log` is the name of the log file; by default, the memory's name. `access` has the models that the server may use;
     one on another machine cannot reach them, and does not get the key.
     """
-    from memflow.resources.memory_servers.aml_transport import AmlTransport  # noqa: PLC0415  (settings open no server)
-    from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415
+    from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
     from memflow.resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.mcp_transport import McpTransport  # noqa: PLC0415
-    from memflow.resources.memory_servers.space_record import SpaceRecord  # noqa: PLC0415
     from memflow.resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.transport import TimeLimits, Transport  # noqa: PLC0415
 
@@ -90,10 +88,7 @@ def open_server(
     elif own.contract == "mcp":
         transport = McpTransport(command, path, own.url, own.key_variable, setting)
     else:
-        of_address = AmlTransport if own.contract == "aml" else HttpTransport
-        transport = of_address(own.url, own.key_variable, setting)
-    has_spaces = bool(own.url) and own.contract == "memflow"  # that outlive the run, and can be deleted
-    record = SpaceRecord(home / FOLDER / "spaces", own.url) if has_spaces else None
+        transport = HttpTransport(own.url, own.key_variable, setting)
     return ServerConnection(
         _shown_name(name, own),
         transport,
@@ -103,7 +98,6 @@ def open_server(
         seed=seed,
         secrets=_secrets(own),
         greeted=lambda hello: write_hello(name, home, hello),
-        record=record,
     )
 
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memflow.errors import BadSettings, ServerFailed
@@ -58,21 +59,22 @@ class HttpTransport(Transport):
 
     async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
         """Post a message, and return the answer with the same number."""
-        status, received, _ = await self._send(content)
+        status, received, _ = await self._post(content)
         if status in (502, 503, 504):
             raise ServerStopped(f"returned HTTP status {status}: {shown(received)}")
         if status != 200:
-            answer = _object(received)
-            if isinstance(answer.get("error"), dict):
-                return answer
+            with suppress(InvalidAnswer):
+                answer = decode(received)
+                if isinstance(answer.get("error"), dict):
+                    return answer
             raise ServerFailed(f"returned HTTP status {status}: {shown(received)}")
         answer = decode(received)
         if answer.get("n", number) != number:
             raise InvalidAnswer(f"answered n = {answer['n']!r} instead of {number}: {shown(received)}")
         return answer
 
-    async def _send(self, content: bytes | None, path: str = "") -> tuple[int, bytes, Mapping[str, str]]:
-        """Post a content, or get a path without one. Return the status, content and headers of the response.
+    async def _post(self, content: bytes) -> tuple[int, bytes, Mapping[str, str]]:
+        """Post a content. Return the status, content and headers of the response.
 
         Redirects are not followed, so that no key reaches another host. Raises ServerStopped, and InvalidAnswer for a
         response above LONGEST_LINE bytes.
@@ -81,11 +83,8 @@ class HttpTransport(Transport):
 
         if self._session is None:
             raise ServerStopped("has no open connection")
-        method = "GET" if content is None else "POST"
         try:
-            async with self._session.request(
-                method, self.url + path, data=content, allow_redirects=False
-            ) as response:
+            async with self._session.post(self.url, data=content, allow_redirects=False) as response:
                 received = bytearray()
                 async for chunk in response.content.iter_any():
                     received += chunk
@@ -111,10 +110,3 @@ class HttpTransport(Transport):
         session, self._session = self._session, None
         if session is not None:
             await session.close()
-
-
-def _object(content: bytes) -> Mapping[str, Any]:
-    try:
-        return decode(content)
-    except InvalidAnswer:
-        return {}

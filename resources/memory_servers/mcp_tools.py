@@ -1,4 +1,4 @@
-"""The tools of an MCP server that write, read and delete memories, found by their names and the schemas of arguments.
+"""The tools of an MCP server that write and read memories, found by their names and the schemas of arguments.
 
 mcp_tools.toml has the words. mcp_transport.py calls the tools.
 """
@@ -7,7 +7,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
@@ -16,7 +16,7 @@ from typing import Any
 from memflow.errors import ServerFailed
 
 _WORDS = tomllib.loads(files(__package__).joinpath("mcp_tools.toml").read_text(encoding="utf-8"))
-_SENT = {"write": ("text", "messages"), "read": ("query", "text"), "forget": ("id",)}
+_SENT = {"write": ("text", "messages"), "read": ("query", "text")}
 """What one of the arguments has to be. An optional text is not what a read searches for."""
 
 
@@ -60,23 +60,6 @@ def find_tools(
     return scoped(write), scoped(read)
 
 
-def find_delete(
-    tools: Sequence[Mapping[str, Any]], name: str | None, scopes: Collection[str], server: str
-) -> Tool | None:
-    """Return the tool that deletes a memory by its id; None if none or several fit. `scopes` are sent if it has them.
-
-    Raises ServerFailed for a tool that the user named and that cannot be called.
-    """
-    fitting = [tool for tool in _fitting(tools, "forget", name) if not tool.has("text")]
-    if name is not None and not fitting:
-        return _chosen([tool for tool in tools if tool["name"] == name], "forget", name, server)
-    if len(fitting) != 1:
-        return None
-    [tool] = fitting
-    sent = {key: value for key, value in tool.arguments.items() if value != "{space}" or key in scopes}
-    return Tool(tool.name, sent)
-
-
 def _chosen(tools: Sequence[Mapping[str, Any]], part: str, name: str | None, server: str) -> Tool:
     """Return the only tool for a part, `write` or `read`. Raises ServerFailed."""
     fitting = _fitting(tools, part, name)
@@ -96,12 +79,11 @@ def _chosen(tools: Sequence[Mapping[str, Any]], part: str, name: str | None, ser
 
 
 def _fitting(tools: Sequence[Mapping[str, Any]], part: str, name: str | None) -> list[Tool]:
-    """Return the tools that can be called for a part: `write`, `read` or `forget`."""
+    """Return the tools that can be called for a part: `write` or `read`."""
     fitting = []
     for tool in tools:
         words = {*_split(tool["name"])}
-        others = {"all"} if part == "forget" else {*_WORDS["tools"]["other"]}
-        is_verb = not words & others and words & {*_WORDS["tools"][part]}
+        is_verb = words.isdisjoint(_WORDS["tools"]["other"]) and words & {*_WORDS["tools"][part]}
         if name != tool["name"] and (name or not is_verb):
             continue
         content = _SENT[part]
@@ -122,9 +104,6 @@ def _arguments(schema: Mapping[str, Any], root: Mapping[str, Any], optional: str
     required = schema.get("required", ())
     for name, part in schema.get("properties", {}).items():
         kind = _kind(name)
-        is_id = not kind and name in required and _split(name)[-1] in _WORDS["arguments"]["id"]
-        if optional == "id" and is_id:
-            kind = "id"  # as in memory_id, or entityNames
         value = None
         if name in required or kind in (optional, "limit", "scope"):
             value = _value(kind, _resolved(part, root), root, optional)

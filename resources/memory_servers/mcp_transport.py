@@ -20,18 +20,16 @@ from typing import Any
 from memflow.errors import ServerFailed
 from memflow.memories.server.protocol import Capabilities
 from memflow.resources.memory_servers.http_transport import HttpTransport
-from memflow.resources.memory_servers.mcp_tools import Tool, find_delete, find_tools, result_items
+from memflow.resources.memory_servers.mcp_tools import Tool, find_tools, result_items
 from memflow.resources.memory_servers.process import ServerCommand
 from memflow.resources.memory_servers.stdio_transport import StdioTransport
 from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport, decode, shown
-from memflow.words import search_words
+from memflow.resources.models.event_loop import detached
 
 MCP_VERSION = "2025-06-18"
 CAN = {"models": "own", "spaces": 16}
 _SESSION, ENDING_S = "Mcp-Session-Id", 2.0
 """The header of a session, and the seconds that its end may take."""
-MOST_DELETED = 100
-"""Items that are read to delete those with a text."""
 WORDS, MOST_WORDS = "words", 16
 """The setting with which a query that finds nothing is searched word by word, and the most words of it."""
 
@@ -43,8 +41,8 @@ class _Channel(Transport):
         super().__init__(*arguments)
         self.name = token_hex(12)
         self.server: Mapping[str, Any] = {}
-        self.sent: dict[str, str] = {}
-        """The texts of the messages that were written, by id."""
+        self.sent: set[str] = set()
+        """The ids of the messages that were written."""
         self.turn = asyncio.Lock()
 
     async def begin(self) -> None:
@@ -83,22 +81,17 @@ class _ProcessChannel(_Channel, StdioTransport):
     """The process of one space. Lines that are no messages, such as banners, are ignored."""
 
     async def notify(self, content: bytes) -> None:
-        self._write_line(content)
-
-    def _write_line(self, content: bytes) -> None:
-        if self.process is not None:
-            self.process.stdin.write(content + b"\n")
+        await self._write_line(content)
 
     def _receive(self, line: bytes) -> None:
         with suppress(InvalidAnswer):
             message = decode(line)
             waiting = self._answers.get(message.get("id", 0))
-            if "method" in message:
-                if "id" in message:  # a request of the server
-                    unknown = {"error": {"code": -32601, "message": "unknown"}}
-                    known = {"result": {}} if message["method"] == "ping" else unknown
-                    self._write_line(_line(id=message["id"], **known))
-            elif waiting is not None and not waiting.done():
+            if "method" in message and "id" in message:  # a request of the server
+                unknown = {"error": {"code": -32601, "message": "unknown"}}
+                known = {"result": {}} if message["method"] == "ping" else unknown
+                detached(self._write_line(_line(id=message["id"], **known)))
+            elif "method" not in message and waiting is not None and not waiting.done():
                 waiting.set_result(message)
 
 
@@ -106,7 +99,7 @@ class _HttpChannel(_Channel, HttpTransport):
     """The session of one space at an address: a POST for each message, answered by JSON or by events."""
 
     async def notify(self, content: bytes) -> None:
-        await self._send(content)
+        await self._post(content)
 
     async def stop(self) -> None:
         """End the session, if the server answers, and close the connections."""
@@ -122,7 +115,7 @@ class _HttpChannel(_Channel, HttpTransport):
         if client is None:
             raise ServerStopped("has no open connection")
         client.headers["Accept"] = "application/json, text/event-stream"
-        status, received, headers = await self._send(content)
+        status, received, headers = await self._post(content)
         if status != 200:
             failure = (
                 ServerStopped if status in (404, 502, 503, 504) else ServerFailed
@@ -158,7 +151,6 @@ class McpTransport(Transport):
         self._spaces: dict[str, _Channel] = {}
         self._folder: TemporaryDirectory[str] | None = None
         self._write = self._read = Tool("", {})
-        self._delete: Tool | None = None
 
     async def start(self) -> None:
         """Begin without a space. The first request starts a process."""
@@ -188,23 +180,21 @@ class McpTransport(Transport):
             if operation == "reset":
                 await self._open(space)
             return {}
-        if operation not in ("write", "read") and (operation != "forget" or self._delete is None):
+        if operation not in ("write", "read"):
             return {"error": {"code": "unsupported", "message": f"MCP has no {operation}"}}
         channel = self._spaces[space]
         async with channel.turn:
             if operation == "write":
                 return {"failures": await self._write_messages(channel, request["messages"])}
-            if operation == "forget":
-                return {"failures": await self._forget(channel, request)}
             return await self._read_items(channel, request["query"], request["k"])
 
     async def _hello(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
-        named = {part: settings[part] for part in ("write", "read", "delete") if part in settings}
+        named = {part: settings[part] for part in ("write", "read") if part in settings}
         self._by_word = settings.get(WORDS) is True
         declared = {name: value for name, value in settings.items() if name not in {*named, WORDS}}
         if unknown := sorted(declared.keys() - Capabilities.model_fields.keys()):
             raise ServerFailed(
-                f"has the setting {unknown[0]!r} in `settings`, which is no capability. Use write, read, delete, "
+                f"has the setting {unknown[0]!r} in `settings`, which is no capability. Use write, read, "
                 f"{WORDS}, {', '.join(Capabilities.model_fields)}, or remove it"
             )
         channel = await self._open("")
@@ -219,21 +209,17 @@ class McpTransport(Transport):
                     break
                 cursor = {"cursor": page["nextCursor"]}
             self._write, self._read = find_tools(tools, named, name)
-            scopes = [key for key, value in self._read.arguments.items() if value == "{space}"]
-            self._delete = find_delete(tools, named.get("delete"), scopes, name)
         finally:
             await self._close("")
         calls = {
             part: {"tool": tool.name, "arguments": tool.arguments}
-            for part, tool in (("write", self._write), ("read", self._read), ("delete", self._delete))
-            if tool is not None
+            for part, tool in (("write", self._write), ("read", self._read))
         }
-        forget = {} if self._delete is None else {"forget": ["message", "text"]}
         return {
             "name": f"mcp {name}",
             "version": str(server.get("version", "unknown")),
             "settings": {**settings, **calls},
-            "can": {**CAN, **forget, **declared},
+            "can": {**CAN, **declared},
         }
 
     async def _open(self, space: str) -> _Channel:
@@ -247,9 +233,9 @@ class McpTransport(Transport):
         folder = Path(self._folder.name) / token_hex(8)
         folder.mkdir()
         process = _ProcessChannel(self._command, self._log)
-        names = {"{folder}": str(folder), "{space}": process.name}
         words = [
-            re.sub(r"\{(folder|space)\}", lambda match: names[match[0]], word) for word in self._command.words
+            word.replace("{space}", process.name).replace("{folder}", str(folder))
+            for word in self._command.words
         ]
         process.command = replace(self._command, words=words, folder=folder)
         self._spaces[space] = process
@@ -274,27 +260,7 @@ class McpTransport(Transport):
                 await channel.use(self._write, values)
             except ServerFailed as error:
                 failures.append({"why": str(error), "sources": [message["id"] for message in part]})
-            channel.sent |= {message["id"]: message["text"] for message in part}
-        return failures
-
-    async def _forget(self, channel: _Channel, request: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-        """Delete the items with all words of a text, or with the whole text of a message. Return the failures."""
-        assert self._delete is not None, "the operation is declared"
-        ids = [name for name in request.get("message_ids", ()) if name in channel.sent]
-        deleted, failures = set[str](), list[Mapping[str, Any]]()
-        for text in [request["text"]] if request["by"] == "text" else [channel.sent[name] for name in ids]:
-            words = set(search_words(text))
-            queries = [text, *(list(words) if len(words) > 1 else [])][: MOST_WORDS + 1]
-            reads = [await self._read_items(channel, query, MOST_DELETED) for query in queries]
-            for item in (item for read in reads for item in read.get("items", ())):
-                has_words = bool(words) and words <= set(search_words(item["text"]))
-                is_named = has_words if request["by"] == "text" else item["id"] in ids or text in item["text"]
-                if item["id"] not in deleted and is_named:
-                    deleted.add(item["id"])
-                    try:
-                        await channel.use(self._delete, {"id": item["id"]})
-                    except ServerFailed as error:
-                        failures.append({"why": str(error), "sources": []})
+            channel.sent |= {message["id"] for message in part}
         return failures
 
     async def _read_items(self, channel: _Channel, query: str, k: int) -> Mapping[str, Any]:

@@ -1,14 +1,12 @@
-"""The process of a memory server: its own process group, a list of allowed environment variables, and its log.
+"""The process of a memory server: its command, the environment variables that it may have, its log, and its end.
 
-guard.py ends the process group when memflow exits, even if memflow is killed with SIGKILL. stdio_transport.py
-exchanges the messages.
+A server ends when its stdin is closed, also because memflow was killed. stdio_transport.py exchanges the messages.
 """
 
 import asyncio
 import os
 import shutil
 import signal
-import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -16,7 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memflow.errors import BadSettings
-from memflow.resources.memory_servers.guard import KILL
+from memflow.memories.server.protocol import LONGEST_LINE
+from memflow.resources.process import default_signals
 
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM")
 """Environment variables that every server receives, and those that begin with LC_."""
@@ -26,8 +25,6 @@ SCRIPTS = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".sh", ".pl", ".jar")
 """Endings of arguments that are files."""
 GRACE_S = 2.0
 """Seconds for a server to end after its stdin is closed, and again after SIGTERM."""
-STREAM_LIMIT = 1 << 16
-"""Half of the bytes of output that are buffered."""
 TAIL_LINES, TAIL_BYTES = 12, 4000
 
 
@@ -47,19 +44,16 @@ class ServerCommand:
     def resolved(self) -> list[str]:
         """Return the words with the path of the program. Raises BadSettings if the program or a script is missing."""
         program, *arguments = self.words
-        if "/" in program:
-            path = self.folder / Path(program).expanduser()
-            found = str(path) if os.access(path, os.X_OK) and path.is_file() else None
-        else:
-            found = shutil.which(program)
+        is_path = "/" in program
+        found = shutil.which((self.folder / Path(program).expanduser()).absolute() if is_path else program)
         if found is None:
-            where = str(self.folder / program) if "/" in program else f"{program!r} on PATH"
+            where = f"{self.folder / program}" if is_path else f"{program!r} on PATH"
             raise BadSettings(f"cannot find the program {where}. Fix {self.setting}.")
-        for each in arguments:
-            path = self.folder / Path(each).expanduser()
-            if each.endswith(SCRIPTS) and not each.startswith("-") and not path.is_file():
+        for argument in arguments:
+            path = self.folder / Path(argument).expanduser()
+            if argument.endswith(SCRIPTS) and not argument.startswith("-") and not path.is_file():
                 raise BadSettings(f"cannot find the file {path}. Fix {self.setting}.")
-        return [found, *arguments]
+        return [str(found), *arguments]
 
     def environment(self) -> dict[str, str]:
         """Return the variables for the server. Raises BadSettings if an allowed variable is not set."""
@@ -73,7 +67,7 @@ class ServerCommand:
 
     def files(self) -> list[Path]:
         """Return the files that the command names, such as its script."""
-        paths = (self.folder / Path(each).expanduser() for each in self.words)
+        paths = (self.folder / Path(word).expanduser() for word in self.words)
         return [path for path in paths if path.suffix in SCRIPTS and path.is_file()]
 
 
@@ -89,12 +83,8 @@ class ServerProcess:
 
     process: asyncio.subprocess.Process
     log: Path
-    log_start: str
-    """The line with which the log of this start begins."""
-    transport: asyncio.SubprocessTransport
-    ended: asyncio.Event
-    _guarded: int
-    _stopping: asyncio.Lock = field(default_factory=asyncio.Lock)
+    log_start: int
+    """The size of the log when it was started."""
 
     @property
     def stdin(self) -> asyncio.StreamWriter:
@@ -108,116 +98,66 @@ class ServerProcess:
         assert self.process.stdout is not None
         return self.process.stdout
 
-    async def stop(self) -> int:
-        """Close stdin, then end the process group: SIGTERM, then SIGKILL. Return the exit status."""
-        async with self._stopping:
-            if self._guarded < 0:
-                return self._status()
-            self.stdin.close()
+    async def stop(self) -> str:
+        """Close stdin, then end the process group: SIGTERM, then SIGKILL. Return how the process ended."""
+        self.stdin.close()
+        for number in (signal.SIGTERM, signal.SIGKILL):
             if not await self._ends_within(GRACE_S):
-                self._signal(signal.SIGTERM)
-            if not await self._ends_within(GRACE_S):
-                self._signal(signal.SIGKILL)
-                await self.ended.wait()
-            self.transport.close()
-            os.close(self._guarded)
-            self._guarded = -1
-            return self._status()
-
-    async def end_rest(self) -> None:
-        """Wait until the server ends. Then close its output, which a process that it started may have open."""
-        await self.ended.wait()
-        await asyncio.sleep(GRACE_S)  # for the reader, which has to see the last output first
-        self.transport.close()
+                self._signal(number)
+        await self._ends_within(GRACE_S)
+        self._signal(signal.SIGKILL)  # processes that it started
+        status = self.process.returncode
+        how = (
+            f"ended with status {status}"
+            if status is None or status >= 0
+            else f"was ended by signal {-status}"
+        )
+        return f"{how}{self.log_tail()}"
 
     async def kill(self) -> None:
         """End the process group at once."""
         self._signal(signal.SIGKILL)
         await self.stop()
 
-    def ending(self, status: int) -> str:
-        """Return how the process ended, and the end of its log."""
-        how = f"was ended by signal {status - 128}" if status > 128 else f"ended with status {abs(status)}"
-        return f"{how}{self.log_tail()}"
-
     def log_tail(self) -> str:
         """Return the last lines that the server wrote to stderr since its start, for an error message."""
-        try:
-            with self.log.open("rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-                text = file.read().decode("utf-8", "replace").rpartition(self.log_start)[2].strip()
-        except OSError:
-            text = ""
-        lines = text.splitlines()[-TAIL_LINES:]
-        return (
-            f". Its log {self.log} ends with: {' | '.join(lines)}"
-            if lines
-            else f". Its log {self.log} is empty"
-        )
+        with self.log.open("rb") as file:
+            file.seek(max(self.log_start, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+            lines = file.read().decode("utf-8", "replace").strip().splitlines()[-TAIL_LINES:]
+        return f". Its log {self.log} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")
 
     async def _ends_within(self, seconds: float) -> bool:
-        # Not `process.wait()`, which in Python 3.11 waits until no process has the server's output.
-        try:
-            await asyncio.wait_for(self.ended.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
-
-    def _status(self) -> int:
-        status = self.process.returncode
-        assert status is not None, "the process has ended"
-        return status
+        # In Python 3.11, `wait` returns when no process has the server's output any more.
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self.process.wait(), seconds)
+        return self.process.returncode is not None
 
     def _signal(self, number: signal.Signals) -> None:
-        if self._guarded >= 0:
-            with suppress(BrokenPipeError):  # the server has ended
-                os.write(self._guarded, KILL if number == signal.SIGKILL else b"t")
-
-
-class _Streams(asyncio.subprocess.SubprocessStreamProtocol):
-    """The pipes of a process, and an event for its end, which does not wait for the end of the pipes."""
-
-    def __init__(self) -> None:
-        super().__init__(limit=STREAM_LIMIT, loop=asyncio.get_running_loop())
-        self.ended = asyncio.Event()
-
-    def process_exited(self) -> None:
-        super().process_exited()
-        self.ended.set()
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.process.pid, number)
 
 
 async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
     """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
     words, environment = command.resolved(), command.environment()
     log.parent.mkdir(parents=True, exist_ok=True)
-    start = f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n"
-    watched, guarded = os.pipe()
-    guard = Path(__file__).with_name("guard.py")
-    try:
-        with log.open("a+b") as stderr:
-            stderr.write(start.encode())
-            stderr.flush()
-            loop = asyncio.get_running_loop()
-            transport, streams = await loop.subprocess_exec(
-                _Streams,
-                *(sys.executable, "-I", "-S", str(guard), str(watched), str(GRACE_S), *words),
+    with log.open("ab") as stderr:
+        stderr.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n".encode())
+        stderr.flush()
+        try:
+            process = await asyncio.create_subprocess_exec(
+                *words,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=stderr,
+                limit=LONGEST_LINE,
                 cwd=command.folder,
                 env=environment,
-                pass_fds=(watched,),
                 start_new_session=True,
+                preexec_fn=default_signals(),
             )
-    except OSError as error:
-        os.close(guarded)
-        raise BadSettings(
-            f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
-        ) from error
-    except BaseException:
-        os.close(guarded)
-        raise
-    finally:
-        os.close(watched)
-    process = asyncio.subprocess.Process(transport, streams, loop)
-    return ServerProcess(process, log, start, transport, streams.ended, guarded)
+        except OSError as error:
+            raise BadSettings(
+                f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
+            ) from error
+        return ServerProcess(process, log, stderr.tell())

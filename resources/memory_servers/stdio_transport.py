@@ -11,23 +11,14 @@ from typing import Any
 
 from memflow.memories.server.protocol import LONGEST_LINE
 from memflow.resources.memory_servers.process import ServerCommand, ServerProcess, start_process
-from memflow.resources.memory_servers.transport import (
-    SHOWN,
-    InvalidAnswer,
-    ServerStopped,
-    Transport,
-    decode,
-    shown,
-)
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport, decode, shown
 from memflow.resources.models.event_loop import detached
-
-CHUNK = 1 << 16
 
 
 class StdioTransport(Transport):
     """A server that memflow starts. Answers are matched to requests by their number `n`, in any order.
 
-    A line that is no answer fails the oldest request in flight, or else the next one: a server mostly works in order.
+    A line that is no answer ends the server, since what it belongs to is not known.
     """
 
     outlives_run = False
@@ -39,8 +30,6 @@ class StdioTransport(Transport):
         self.log = log
         self.process: ServerProcess | None = None
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
-        self._abandoned: set[int] = set()
-        self._stray: str | None = None
         self._ending = "is not running"
         self._sending = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
@@ -53,23 +42,14 @@ class StdioTransport(Transport):
 
     async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
         """Write a line, and return the answer with the same number."""
-        if self._stray is not None:
-            wrong, self._stray = self._stray, None
-            raise InvalidAnswer(wrong)
-        process = self.process
-        if process is None:
+        if self.process is None:
             raise ServerStopped(self._ending)
         answer = self._answers[number] = asyncio.get_running_loop().create_future()
         try:
-            async with self._sending:
-                with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
-                    process.stdin.write(content + b"\n")
-                    await process.stdin.drain()
+            await self._write_line(content)
             return await answer
         finally:
             self._answers.pop(number, None)
-            if answer.cancelled() or not answer.done():
-                self._abandoned.add(number)
 
     async def kill(self) -> str:
         """End the process group at once, as a crash would."""
@@ -90,65 +70,40 @@ class StdioTransport(Transport):
             await asyncio.gather(reader, return_exceptions=True)
         self.process = None
         self._fail_all(ServerStopped("was ended"))
-        self._abandoned.clear()
-        self._stray = None
+
+    async def _write_line(self, content: bytes) -> None:
+        async with self._sending:
+            if self.process is not None:
+                with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
+                    self.process.stdin.write(content + b"\n")
+                    await self.process.stdin.drain()
 
     async def _read(self, process: ServerProcess) -> None:
         """Read lines until the end of the output, then fail the requests in flight."""
-        ending = detached(process.end_rest())
         try:
-            await self._read_lines(process)
-        finally:
-            ending.cancel()
-        status = await process.stop()
-        reason = process.ending(status)
+            while line := await process.stdout.readline():
+                if line.strip():
+                    self._receive(line.strip())
+            reason = await process.stop()
+        except InvalidAnswer as wrong:
+            await process.kill()
+            reason = str(wrong)
+        except ValueError:
+            await process.kill()
+            reason = f"wrote a line longer than {LONGEST_LINE:,} bytes"
         self._fail_all(ServerStopped(reason))
         if self.process is process:
             self.process, self._ending = None, reason
 
-    async def _read_lines(self, process: ServerProcess) -> None:
-        line, skipping = bytearray(), False
-        while chunk := await process.stdout.read(CHUNK):
-            *ended, rest = chunk.split(b"\n")
-            for part in ended:
-                line += part
-                if not skipping and line.strip():
-                    self._receive(bytes(line))
-                line.clear()
-                skipping = False
-            if not skipping:
-                line += rest
-            if len(line) > LONGEST_LINE:
-                self._reject(
-                    f"wrote a line longer than {LONGEST_LINE:,} bytes: {shown(bytes(line[: 4 * SHOWN]))}"
-                )
-                line.clear()
-                skipping = True
-
     def _receive(self, line: bytes) -> None:
-        try:
-            answer = decode(line)
-        except InvalidAnswer as wrong:
-            self._reject(str(wrong))
-            return
+        """Pass an answer to its request. A late answer, to a request that failed, is ignored. Raises InvalidAnswer."""
+        answer = decode(line)
         number = answer.get("n")
-        if type(number) is int and number in self._abandoned:
-            self._abandoned.discard(number)  # a late answer to a request that failed
-            return
-        waiting = self._answers.get(number) if type(number) is int else None
+        if type(number) is not int or number > self._number:
+            raise InvalidAnswer(f"answered a request n = {number!r} that is not open: {shown(line)}")
+        waiting = self._answers.get(number)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
-            return
-        self._reject(f"answered a request n = {number!r} that is not open: {shown(line)}")
-
-    def _reject(self, reason: str) -> None:
-        """Fail the oldest request in flight, or keep the reason for the next request."""
-        for number, answer in self._answers.items():
-            if not answer.done():
-                self._abandoned.add(number)
-                answer.set_exception(InvalidAnswer(reason))
-                return
-        self._stray = reason
 
     def _fail_all(self, error: ServerStopped) -> None:
         for answer in self._answers.values():

@@ -3,26 +3,23 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import takewhile
 
 from memflow.memories.server.protocol import WireItem
-from memflow.resources.memory_servers.check_conversation import CheckMessage
-from memflow.resources.memory_servers.conversation_record import CheckedConversation
+from memflow.resources.memory_servers.check_messages import CheckMessage
+from memflow.resources.memory_servers.checked_memory import Conversation, contains
 
 SHORT = 300
 """Characters up to which a text has to be in one item. A longer one may be divided among items."""
-
-
-def _without_accents(text: str) -> str:
-    return "".join(
-        letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter)
-    )
-
-
+START = 20
+"""Characters by which the start of a text is found in an item."""
 CHANGES: Mapping[str, Callable[[str], str]] = {
     "in lower case": str.lower,
     "in upper case": str.upper,
     "without digits": lambda text: re.sub(r"\d", "", text),
-    "without accents": _without_accents,
+    "without accents": lambda text: "".join(
+        letter for letter in unicodedata.normalize("NFKD", text) if not unicodedata.combining(letter)
+    ),
     "without characters outside ASCII": lambda text: re.sub(r"[^\x00-\x7f]", "", text),
     "without punctuation": lambda text: re.sub(r"[^\w\s]", "", text),
     "in lower case and without punctuation": lambda text: re.sub(r"[^\w\s]", "", text.lower()),
@@ -30,42 +27,38 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
 
 
 def text_change(
-    conversation: CheckedConversation, messages: Sequence[CheckMessage], items: Iterable[WireItem]
+    conversation: Conversation, messages: Sequence[CheckMessage], items: Iterable[WireItem]
 ) -> str:
     """Return what happened to the texts of messages, in words, or an empty text."""
     texts: dict[int, list[str]] = {}
     for item in items:
         for number in conversation.of_item(item):
             texts.setdefault(number, []).append(item.text)
-    cut: list[tuple[CheckMessage, int]] = []
-    changed: list[CheckMessage] = []
-    for message in messages:
-        found = texts.get(message.number, [])
-        joined = " ".join(found).casefold()
-        absent = [word for word in message.words if word not in joined]
-        if absent and found:
-            cut.append((message, max(_common_start(message.text, text) for text in found)))
-        elif found and len(message.text) <= SHORT and not any(message.text in text for text in found):
+    cut, changed = list[CheckMessage](), list[CheckMessage]()
+    for message in (message for message in messages if message.number in texts):
+        own = texts[message.number]
+        joined = " ".join(own).casefold()
+        if any(word not in joined for word in message.words):
+            cut.append(message)
+        elif len(message.text) <= SHORT and not contains(own, message.text):
             changed.append(message)
     if cut:
-        lengths = [len(message.text) for message, _ in cut]
-        most = max(kept for _, kept in cut)
+        lengths = [len(message.text) for message in cut]
+        length = max(_common_start(message.text, text) for message in cut for text in texts[message.number])
         return (
             f"{len(cut)} of {len(messages)} texts came back without their end: those of {min(lengths):,} to "
-            f"{max(lengths):,} characters, cut at about {most:,}"
+            f"{max(lengths):,} characters, cut at about {length:,}"
         )
     if len(changed) > 1:
-        example = changed[0]
-        for what, change in CHANGES.items():
-            normalized = [_spaces(change(message.text)) for message in changed]
-            got = [[_spaces(text) for text in texts[message.number]] for message in changed]
-            equal = sum(
-                any(text in other for other in found) for text, found in zip(normalized, got, strict=True)
-            )
-            if equal == len(changed):
-                return f"{len(changed)} of {len(messages)} texts came back {what}, as {texts[example.number][0][:60]!r}"
-        return f"{len(changed)} of {len(messages)} texts came back otherwise, as {texts[example.number][0][:60]!r}"
+        pairs = [(message.text, texts[message.number]) for message in changed]
+        how = next((how for how, change in CHANGES.items() if _explains(change, pairs)), "otherwise")
+        return f"{len(changed)} of {len(messages)} texts came back {how}, as {pairs[0][1][0][:60]!r}"
     return ""
+
+
+def _explains(change: Callable[[str], str], pairs: Iterable[tuple[str, Sequence[str]]]) -> bool:
+    """Return whether each text, changed, is in one of the texts beside it. White space does not count."""
+    return all(contains(map(_spaces, own), _spaces(change(text))) for text, own in pairs)
 
 
 def _spaces(text: str) -> str:
@@ -74,12 +67,6 @@ def _spaces(text: str) -> str:
 
 def _common_start(text: str, found: str) -> int:
     """Return how many characters of a text are in another one from its start."""
-    start = text[:20].casefold()
-    place = found.casefold().find(start)
-    if place < 0:
-        return 0
-    rest = found[place:]
-    return next(
-        (at for at, (first, second) in enumerate(zip(text, rest, strict=False)) if first != second),
-        min(len(text), len(rest)),
-    )
+    place = found.casefold().find(text[:START].casefold())
+    pairs = zip(text, found[place:], strict=False) if place >= 0 else ()
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -53,8 +53,10 @@ class Transport(ABC):
 
     def __init__(self) -> None:
         self._number = 0
-        self._waiting: dict[int, list[float]] = {}
-        """The requests in flight: when the time of each began, and its limit."""
+        self._limits: list[float] = []
+        """The time limits of the requests in flight."""
+        self._answered = 0.0
+        """When the first of them was sent, or the last answer came."""
 
     @abstractmethod
     async def start(self) -> None:
@@ -78,38 +80,36 @@ class Transport(ABC):
         number = self._number
         content = encode({**message, "n": number})
         try:
-            return await self._within(number, limit, self.exchange(number, content))
+            return await self._within(limit, self.exchange(number, content))
         except TimeoutError as error:
             log = await self.kill()
             raise ServerStopped(
                 f"did not answer {message['op']} within its time limit of {limit:g} s{log}"
             ) from error
 
-    async def _within(self, number: int, limit: float, work: Coroutine[Any, Any, T]) -> T:
+    async def _within(self, limit: float, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`. Raises TimeoutError, and cancels `work`, after the time limit.
 
-        A server may process requests one after another. The time of a request begins when the last request that was
-        sent before it is answered, and is at least as long as the limits of those, so that a read behind a long write
-        does not fail.
+        A server may process requests one after another. The time therefore begins anew at each answer to another
+        request, and is as long as the limits of all requests in flight, so that a read behind a long write does not
+        fail.
         """
         clock = asyncio.get_running_loop().time
-        mine = self._waiting[number] = [clock(), limit]
+        if not self._limits:
+            self._answered = clock()
+        self._limits.append(limit)
         task = asyncio.ensure_future(work)
         try:
-            while True:
-                earlier = [each[1] for other, each in self._waiting.items() if other <= number]
-                remaining = mine[0] + max(earlier) - clock()
+            while not task.done():
+                remaining = self._answered + max(self._limits) - clock()
                 if remaining <= 0:
                     raise TimeoutError
-                await asyncio.wait({task}, timeout=min(remaining, limit))
-                if task.done():
-                    return task.result()
+                await asyncio.wait({task}, timeout=remaining)
+            return task.result()
         finally:
             task.cancel()
-            del self._waiting[number]
-            for other, each in self._waiting.items():
-                if other > number:
-                    each[0] = clock()
+            self._limits.remove(limit)
+            self._answered = clock()
 
 
 def encode(message: Mapping[str, Any]) -> bytes:

@@ -1,16 +1,14 @@
-"""Values of JSON schemas, in which the strings are words of a given text, for the scripted chat.
+"""Values of JSON schemas, in which the strings are a given text, for the scripted chat.
 
 It supports the schemas with which libraries request typed answers. Unlike the stub server's random values, these are
 not random, and their strings can be found again by the words of the prompt.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-DEPTH = 24
-"""Maximum depth of a value; a schema that needs more refers to itself without an end."""
-LONGEST = 1000
-"""Maximum `minItems`; other schemas would fill the memory."""
+DEEP, DEPTH = 12, 24
+"""Depth from which a value is null or an empty list where it may be, and the maximum depth."""
 FORMATS = {
     "date": "2024-01-01",
     "date-time": "2024-01-01T00:00:00Z",
@@ -19,6 +17,8 @@ FORMATS = {
     "email": "name@example.com",
     "uri": "https://example.com",
 }
+LONGEST_TEXT, MOST_ITEMS = 400, 1000
+"""Maximum lengths of a text and of a list."""
 
 
 class UnsupportedSchema(ValueError):
@@ -28,101 +28,55 @@ class UnsupportedSchema(ValueError):
 def schema_instance(schema: Mapping[str, Any], text: str) -> Any:
     """Return a value of a schema. Its strings are the start of `text`. Raises UnsupportedSchema."""
     words = " ".join(text.split()) or "text"
-
-    def value_of(part: Any, depth: int) -> Any:
-        if depth > DEPTH:
-            raise UnsupportedSchema(f"the schema is nested more than {DEPTH} times")
-        if not isinstance(part, Mapping):
-            raise UnsupportedSchema(f"{part!r} is no schema that has a value")
-        part = _resolved(schema, part)
-        for key in ("const", "default"):
-            if key in part and (key == "const" or "properties" not in part):
-                return part[key]
-        if part.get("enum"):
-            return part["enum"][0]
-        kind = part.get("type") or ("object" if "properties" in part else "string")
-        options = part.get("anyOf") or part.get("oneOf")
-        if options or isinstance(kind, list):
-            return first_of(options or [{**part, "type": each} for each in kind], depth)
-        makers: dict[str, Callable[[Mapping[str, Any], int], Any]] = {
-            "object": object_of,
-            "array": items_of,
-            "string": string_of,
-            "integer": _number,
-            "number": _number,
-            "boolean": lambda *_: False,
-            "null": lambda *_: None,
-        }
-        if kind not in makers:
-            raise UnsupportedSchema(f"the type {kind!r} is unknown")
-        return makers[kind](part, depth)
-
-    def first_of(options: list[Any], depth: int) -> Any:
-        """Return a value of the first schema that has one; null only if no other has one."""
-        reasons: list[str] = []
-        for option in sorted(options, key=lambda option: option.get("type") == "null"):
-            try:
-                return value_of(option, depth + 1)
-            except UnsupportedSchema as reason:
-                reasons.append(str(reason))
-        raise UnsupportedSchema(reasons[0])
-
-    def object_of(part: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        members = part.get("properties", {})
-        names = [*members, *(name for name in part.get("required", ()) if name not in members)]
-        others = part.get("additionalProperties", {})
-        return {name: value_of(members.get(name, others), depth + 1) for name in names}
-
-    def items_of(part: Mapping[str, Any], depth: int) -> list[Any]:
-        first = [value_of(each, depth + 1) for each in part.get("prefixItems", ())]
-        least = part.get("minItems", 0)
-        if least > LONGEST:
-            raise UnsupportedSchema(f"minItems is above {LONGEST}")
-        more = max(least, 0 if first or part.get("maxItems") == 0 else 1) - len(first)
-        try:
-            return first + [value_of(part.get("items", {}), depth + 1) for _ in range(more)]
-        except UnsupportedSchema:
-            if least > len(first):
-                raise
-            return first  # the end of a tree
-
-    def string_of(part: Mapping[str, Any], depth: int) -> str:
-        if "pattern" in part:
-            raise UnsupportedSchema(f"the pattern {part['pattern']!r} is not supported")
-        found = FORMATS.get(str(part.get("format")), words)
-        if len(found) < part.get("minLength", 0):
-            raise UnsupportedSchema(f"no text of {part['minLength']} characters is known")
-        return found[: part.get("maxLength", 400)]
-
     try:
-        return value_of(schema, 0)
+        return _value(schema, schema, words, 0)
     except (AttributeError, LookupError, TypeError, ArithmeticError) as error:
         raise UnsupportedSchema(f"the schema is invalid: {error}") from error
 
 
-def _resolved(root: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a schema without `$ref` and `allOf`: with the keywords of the schemas to which they lead."""
-    for _ in range(DEPTH):
-        if "$ref" in part:
-            referred: Any = root
-            for name in str(part["$ref"]).removeprefix("#").strip("/").split("/"):
-                referred = referred.get(name.replace("~1", "/").replace("~0", "~")) if name else referred
-            if not isinstance(referred, Mapping):
-                raise UnsupportedSchema(f"the reference {part['$ref']!r} leads nowhere")
-            part = {**referred, **{key: value for key, value in part.items() if key != "$ref"}}
-        elif part.get("allOf"):
-            parts = [_resolved(root, each) for each in part["allOf"]]
-            merged = {key: value for each in parts for key, value in each.items()}
-            members = {name: value for each in parts for name, value in each.get("properties", {}).items()}
-            required = [name for each in parts for name in each.get("required", ())]
-            part = {**merged, **({"properties": members, "required": required} if members else {})}
-        else:
-            return part
-    raise UnsupportedSchema(f"a reference leads through more than {DEPTH} others")
+def _value(root: Mapping[str, Any], part: Mapping[str, Any], words: str, depth: int) -> Any:
+    if depth > DEPTH:
+        raise UnsupportedSchema(f"the schema is nested more than {DEPTH} times")
+    if "const" in part or "default" in part:
+        return part.get("const", part.get("default"))
+    if part.get("enum"):
+        return part["enum"][0]
+    options = part.get("anyOf") or part.get("oneOf") or part.get("allOf")
+    if "$ref" in part:
+        referred: Any = root
+        for name in filter(None, part["$ref"].removeprefix("#").split("/")):
+            referred = referred[name]
+        options = [referred]
+    elif isinstance(part.get("type"), list):
+        options = [{**part, "type": name} for name in part["type"]]
+    if options:
+        wanted = [option for option in options if (option.get("type") == "null") is (depth >= DEEP)]
+        return _value(root, (wanted or options)[0], words, depth + 1)
+    return _typed(root, part, words, depth)
 
 
-def _number(part: Mapping[str, Any], depth: int) -> float | int:
-    step = 1 if part["type"] == "integer" else 0.5
+def _typed(root: Mapping[str, Any], part: Mapping[str, Any], words: str, depth: int) -> Any:
+    """Return a value of the type of a schema without references and alternatives."""
+    value: Any = None
+    match part.get("type") or ("object" if "properties" in part else "string"):
+        case "object":
+            members = part.get("properties", {})
+            value = {name: _value(root, member, words, depth + 1) for name, member in members.items()}
+        case "array":
+            number = part.get("minItems", 0 if depth >= DEEP else 1)
+            elements = part.get("prefixItems") or [part.get("items", {})] * min(number, MOST_ITEMS)
+            value = [_value(root, element, words, depth + 1) for element in elements]
+        case "string" if "pattern" not in part:
+            value = FORMATS.get(str(part.get("format")), words)[: part.get("maxLength", LONGEST_TEXT)]
+        case "integer" | "number" as kind:
+            value = _number(part, 1 if kind == "integer" else 0.5)
+        case "boolean":
+            value = False
+        case kind if kind != "null":
+            raise UnsupportedSchema(f"no value of {dict(part)} is known")
+    return value
+
+
+def _number(part: Mapping[str, Any], step: float) -> float:
     value: float = max(0, part.get("minimum", 0), part.get("exclusiveMinimum", -step) + step)
-    value = min(value, part.get("maximum", value), part.get("exclusiveMaximum", value + step) - step)
-    return int(-(-value // 1)) if part["type"] == "integer" else value
+    return min(value, part.get("maximum", value), part.get("exclusiveMaximum", value + step) - step)

@@ -91,7 +91,9 @@ def embeddings_body(vectors: Vector, model: str, tokens: int, *, encoded: bool) 
     return {"object": "list", "model": model, "data": data, "usage": usage}
 
 
-def error_body(message: str, code: str, kind: str = "invalid_request_error") -> dict[str, Any]:
+def error_body(
+    message: str, code: str = "invalid_request", kind: str = "invalid_request_error"
+) -> dict[str, Any]:
     """Return the body of an error response."""
     return {"error": {"message": message, "type": kind, "param": None, "code": code}}
 

@@ -8,14 +8,13 @@ import hmac
 import logging
 from collections.abc import Iterable
 from contextlib import suppress
-from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from memflow.errors import ChatError, FatalChatError, MemflowError
 from memflow.resources.model_proxy.access import ModelAccess
-from memflow.resources.model_proxy.bodies import B, BadRequest, ReceivedChat, ReceivedEmbeddings, parsed
+from memflow.resources.model_proxy.bodies import BadRequest, ReceivedChat, ReceivedEmbeddings, parsed
 from memflow.resources.model_proxy.responses import (
     FINAL,
     completion_body,
@@ -29,15 +28,17 @@ from memflow.tokens import estimate
 HOST = "127.0.0.1"
 MAX_BODY = 32 * 2**20
 """Maximum size of a request body in bytes."""
+ACCESS = web.RequestKey("access", ModelAccess)
+"""The key under which a request has its access."""
 
 
 class _Rejection(Exception):
     """The exception for a request that ends with an error response."""
 
-    def __init__(self, status: int, body: Any) -> None:
-        super().__init__(body["error"]["message"])
+    def __init__(self, status: int, message: str, code: str = "invalid_request") -> None:
+        super().__init__(message)
         self.status = status
-        self.body = body
+        self.code = code
 
 
 class ModelProxy:
@@ -83,18 +84,11 @@ class ModelProxy:
 
     async def _chat(self, received: web.Request) -> web.StreamResponse:
         access = self._access(received)
-        chat = await _body(received, ReceivedChat)
+        chat = parsed(ReceivedChat, await received.read())
         _require_model(chat.model, access.chat_model)
-        ledgered = access.chat
-        try:
-            request = chat.request(ledgered.sampling, ledgered.bound.of(None))
-        except BadRequest as wrong:
-            raise _rejection(400, str(wrong)) from wrong
+        request = chat.request(access.chat.sampling, access.chat.bound.of(None))
         access.requests += 1
-        try:
-            completion = await ledgered.complete(request)
-        except MemflowError as error:
-            raise _failed(access, error) from error
+        completion = await access.chat.complete(request)
         if not chat.stream:
             return web.json_response(completion_body(completion, chat.model))
         with_usage = chat.stream_options is not None and chat.stream_options.include_usage
@@ -102,23 +96,17 @@ class ModelProxy:
 
     async def _embeddings(self, received: web.Request) -> web.Response:
         access = self._access(received)
-        body = await _body(received, ReceivedEmbeddings)
+        body = parsed(ReceivedEmbeddings, await received.read())
         if access.embedder is None:
-            raise _rejection(404, "no embedder is chosen. Choose one under [embedder] in memflow.toml.")
+            raise _Rejection(404, "no embedder is chosen. Choose one under [embedder] in memflow.toml.")
         _require_model(body.model, access.embedding_model)
         access.requests += 1
-        try:
-            texts = body.texts()
-            vectors = await access.embedder.embed(texts, body.sent_as)
-        except BadRequest as wrong:
-            raise _rejection(400, str(wrong)) from wrong
-        except MemflowError as error:
-            raise _failed(access, error) from error
+        texts = body.texts()
+        vectors = await access.embedder.embed(texts, body.sent_as)
         if body.dimensions not in (None, vectors.shape[1]):
-            raise _rejection(
-                400,
+            raise BadRequest(
                 f"{body.model} has {vectors.shape[1]} dimensions, and {body.dimensions} were requested. Request as "
-                "many as it has, or none.",
+                "many as it has, or none."
             )
         tokens = sum(map(estimate, texts))
         encoded = body.encoding_format == "base64"
@@ -132,19 +120,21 @@ class ModelProxy:
 
     async def _unknown(self, received: web.Request) -> web.Response:
         self._access(received)
-        raise _rejection(
+        raise _Rejection(
             404,
             f"there is no {received.method} {received.path}. The model proxy has POST /v1/chat/completions, POST "
             "/v1/embeddings and GET /v1/models.",
         )
 
     def _access(self, received: web.Request) -> ModelAccess:
+        """Return the access that a request has the key of, and store it in the request."""
         kind, _, key = received.headers.get("Authorization", "").partition(" ")
-        given = key.strip().encode(errors="surrogateescape") if kind.lower() == "bearer" else b""
+        sent = key.strip().encode(errors="surrogateescape") if kind.lower() == "bearer" else b""
         for access in self._accesses.values():
-            if hmac.compare_digest(access.key.encode(), given):
+            if hmac.compare_digest(access.key.encode(), sent):
+                received[ACCESS] = access
                 return access
-        raise _rejection(
+        raise _Rejection(
             401,
             "the key is invalid. Use the key of `endpoints` in `hello`, or the variable MEMFLOW_MODEL_KEY; it is valid "
             "until the end of the run.",
@@ -152,25 +142,9 @@ class ModelProxy:
         )
 
 
-def _failed(access: ModelAccess, error: MemflowError) -> _Rejection:
-    """Return the response for a failed request. An error that ends the step is also stored, for the connection."""
-    if isinstance(error, FatalChatError) or not isinstance(error, ChatError):
-        access.failure = access.failure or error
-    return _Rejection(*error_of(error))
-
-
-async def _body(received: web.Request, kind: type[B]) -> B:
-    try:
-        return parsed(kind, await received.read())
-    except BadRequest as wrong:
-        raise _rejection(400, str(wrong)) from wrong
-    except web.HTTPRequestEntityTooLarge as error:
-        raise _rejection(413, f"the body is larger than {MAX_BODY} bytes. Send less text.") from error
-
-
 def _require_model(name: str, known: str) -> None:
     if name != known:
-        raise _rejection(
+        raise _Rejection(
             404,
             f"the model {name!r} does not exist here. Use {known!r}, the model of `endpoints` in `hello`.",
             "model_not_found",
@@ -188,21 +162,29 @@ async def _streamed(received: web.Request, events: Iterable[bytes]) -> web.Strea
     return response
 
 
-def _rejection(status: int, message: str, code: str = "invalid_request") -> _Rejection:
-    return _Rejection(status, error_body(f"memflow: {message}", code))
-
-
 @web.middleware
 async def _with_error_responses(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Answer errors in OpenAI's form. An error that ends the step is also stored in the access, for the connection."""
     try:
         return await handler(request)
-    except _Rejection as rejected:
-        return web.json_response(rejected.body, status=rejected.status, headers=FINAL)
+    except web.HTTPRequestEntityTooLarge:
+        status, body = 413, error_body(f"memflow: the body is larger than {MAX_BODY} bytes. Send less text.")
     except web.HTTPException:
         raise
+    except (_Rejection, BadRequest) as wrong:
+        status, code = (
+            (wrong.status, wrong.code) if isinstance(wrong, _Rejection) else (400, "invalid_request")
+        )
+        body = error_body(f"memflow: {wrong}", code)
+    except MemflowError as error:
+        access = request[ACCESS]
+        if isinstance(error, FatalChatError) or not isinstance(error, ChatError):
+            access.failure = access.failure or error
+        status, body = error_of(error)
     except Exception as error:
         logging.getLogger("memflow").exception(
             "the model proxy failed at %s %s", request.method, request.path
         )
-        body = error_body(f"memflow: the model proxy failed: {type(error).__name__}", "memflow_failed")
-        return web.json_response(body, status=500, headers=FINAL)
+        text = f"memflow: the model proxy failed: {type(error).__name__}"
+        status, body = 500, error_body(text, "memflow_failed")
+    return web.json_response(body, status=status, headers=FINAL)

@@ -6,7 +6,7 @@ from memflow.chat.ledger import RequestContext
 from memflow.resources.memory_servers.check_lines import CheckLine
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.declaration import open_server
-from memflow.resources.memory_servers.server_checks import ServerChecks
+from memflow.resources.memory_servers.server_checks import check_server
 from memflow.resources.memory_servers.stored_checks import store_check
 from memflow.resources.models.chats import Chats
 
@@ -37,13 +37,12 @@ def check_memory_server(models: "Models", name: str, own: "OwnMemory") -> list[C
                 access=access,
             )
 
-        checks = ServerChecks(connect)
         try:
-            lines = await checks.run()
+            lines, server = await check_server(connect)
         finally:
             proxy.withdraw(access)
-        if checks.server.greeting is not None:
-            store_check(name, own, clients.settings.home, checks.server.greeting, lines)
+        if server.greeting is not None:
+            store_check(name, own, clients.settings.home, server.greeting, lines)
         return lines
 
     return models.run(account, work)

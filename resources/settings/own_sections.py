@@ -48,10 +48,10 @@ class OwnMemory(StrictModel):
         "relative to the settings file.",
     )
     url: Url = Field("", description="Instead of a path: the address of a memory server that runs already.")
-    contract: Literal["memflow", "aml", "mcp"] = Field(
+    contract: Literal["memflow", "mcp"] = Field(
         "memflow",
-        description="Of a memory server: what it understands. `aml` is Add and Search at a `url`; `mcp` is tools of "
-        "an MCP server: a `command`, or a `url` (streamable HTTP), which is https or on this machine.",
+        description="Of a memory server: what it understands. `mcp` is tools of an MCP server: a `command`, or a "
+        "`url` (streamable HTTP), which is https or on this machine.",
     )
     parameters: dict[str, int | float | str | bool | tuple[str, ...]] = Field(default_factory=dict)
     mode: str = Field(
@@ -77,9 +77,9 @@ class OwnMemory(StrictModel):
     )
     settings: dict[str, Any] = Field(
         default_factory=dict,
-        description="Of a memory server: sent to it with `hello`, and in the fingerprint. With the contracts aml and "
-        "mcp: capabilities that differ from the default; with mcp also the names of the tools `write` and `read`, "
-        "and `words = true`, which searches a question that finds nothing word by word.",
+        description="Of a memory server: sent to it with `hello`, and in the fingerprint. With the contract mcp: "
+        "capabilities that differ from the default, the names of the tools `write` and `read`, and `words = true`, "
+        "which searches a question that finds nothing word by word.",
     )
     revision: str = Field(
         "", description="Of a memory server: what its version does not identify, such as an image digest."
@@ -139,12 +139,6 @@ class OwnMemory(StrictModel):
                     f"`{extra[0]}` ({self._shown(extra[0])}) belongs to a memory server, and this memory has "
                     f"`{kinds[0]}`. Remove it, or use `parameters`."
                 )
-        needed = "url" if self.contract == "aml" else kinds[0]
-        if kinds[0] != needed:
-            raise ValueError(
-                f"the contract {self.contract} needs `{needed}`, and this memory has `{kinds[0]}`. Set `{needed}`, or "
-                "remove `contract`."
-            )
         if self.contract == "mcp" and self.url.startswith("http://") and not reaches_loopback(self.url):
             raise ValueError(
                 f"`url` ({self._shown('url')}) sends the messages to another machine without encryption. Use https, or "

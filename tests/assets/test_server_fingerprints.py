@@ -68,7 +68,7 @@ def test_another_answer_to_hello_makes_the_partitions_stale(
 
 
 @pytest.mark.parametrize(
-    "more", ['revision = "2"', "settings = {a = 1}", 'mode = "replay"', "k = 3", "budget = 9"]
+    "more", ['revision = "2"', "settings = {a = 1}", 'mode = "restore"', "k = 3", "budget = 9"]
 )
 def test_declaration_is_part_of_the_fingerprint(declared: Open, more: str) -> None:
     assert memories_step(declared(more)) != memories_step(declared())
@@ -84,10 +84,8 @@ def test_time_limits_and_names_of_variables_are_not(declared: Open, more: str) -
     [
         ("mine", "auto", True),
         ("mine", "ask_at_once", True),
-        ("mine", "fork", True),
         ("mine", "as_of", False),
         ("mine", "restore", False),
-        ("mine", "replay", False),
         ("full", "auto", False),
         ("rag_2_4_30", "auto", False),
     ],

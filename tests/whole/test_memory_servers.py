@@ -28,11 +28,11 @@ RunPipeline = Callable[..., Outcome]
 
 WRITES_FAIL = {"stray", "error"}
 """Faults with which no write succeeds."""
-READS_FAIL = {"huge", "no_sources", "read_writes", "too_many", "wrong_n", "wrong_sources"}
+READS_FAIL = {"huge", "no_sources", "read_writes", "too_many", "wrong_n"}
 """Faults with which no read succeeds, since an answer breaks the protocol or a declaration."""
 HARMLESS = {"crash_on", "no_fork", "no_restore", "order", "shared_fork", "slow"}
 """Faults that change no answer here."""
-VALUES = {"slow": "0.001", "crash": "20", "lazy": "0.01", "crash_on": "no-such-word"}
+VALUES = {"slow": "0.001", "crash": "20", "crash_on": "no-such-word"}
 """Values of faults."""
 KILLED = """
 import os, pathlib, runpy, sys

@@ -68,7 +68,7 @@ def test_probes_are_answered_again_on_another_start_of_the_server(mode: str) -> 
 
 
 @pytest.mark.parametrize("spaces", [1, 3])
-@pytest.mark.parametrize("mode", ["as_of", "restore", "ask_at_once", "replay"])
+@pytest.mark.parametrize("mode", ["as_of", "restore", "ask_at_once"])
 def test_server_with_few_spaces_gives_the_same_verdicts(mode: str, spaces: int) -> None:
     server = FaultyServer(EVERYTHING.model_copy(update={"spaces": spaces}))
     found = evaluate(generate("memorybench_demo"), server_memory(mode=mode), server)

@@ -16,10 +16,10 @@ from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
 from memflow.memories.server.batches import cut_writes, sent_message
 from memflow.memories.server.mirror import NOTES, READ, SERVER, WRITE, Mirror, SentWrite
-from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, FORK, MODES, choose_mode
+from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, MODES, choose_mode
 from memflow.memories.server.notes import recall_of
 from memflow.memories.server.protocol import Capabilities, ReadAnswer, WriteFailure
-from memflow.memories.server.reading import StateReader, fork_state, read_space, rewrite, send_write
+from memflow.memories.server.reading import StateReader, read_space, rewrite, send_write
 from memflow.memories.server.session import ServerSession, Space, next_state, session_of, state_of
 from memflow.memories.server.stored_reads import new_queries, store_read, stored_read
 from memflow.timing import leave_unmeasured
@@ -48,8 +48,8 @@ class ServerMemory(ExternalMemory):
 
     @classmethod
     def needs_queries(cls, values: Mapping[str, Any]) -> bool:
-        """Return whether the mode may read or copy the memory when a checkpoint is reached."""
-        return values["mode"] in (AUTO, FORK, ASK_AT_ONCE)
+        """Return whether the mode may read the memory when a checkpoint is reached."""
+        return values["mode"] in (AUTO, ASK_AT_ONCE)
 
     async def on_start(self, episode_id: str) -> None:
         """Open a space: an empty one, or one with the writes of the base episode."""
@@ -60,7 +60,7 @@ class ServerMemory(ExternalMemory):
         if self.store.newest(SERVER) is None:
             capabilities = hello.can.model_dump(mode="json", include=DECLARED)
             meta = {"mode": mode, "episode": episode_id, "can": capabilities}
-            note = ", reads change the memory" if mode == ASK_AT_ONCE and _reads_write(hello.can) else ""
+            note = ", reads change the memory" if mode == ASK_AT_ONCE and not hello.can.pure_reads else ""
             self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}{note}", sources=(), meta=meta)
         writes = self._open_mirror(hello.can).writes
         state = state_of(writes)
@@ -76,18 +76,13 @@ class ServerMemory(ExternalMemory):
         session.register(self._space, state)
 
     async def on_checkpoint(self, queries: Sequence[str]) -> None:
-        """Read the queries and store the answers, or copy the space, as the mode needs."""
-        mode = self._recorded_mode()
-        if mode == FORK and queries:
-            await self._fork(self._open_space())
-        elif mode == ASK_AT_ONCE:
+        """Read the queries and store the answers, if the mode needs it."""
+        if self._recorded_mode() == ASK_AT_ONCE:
             capabilities = (await self._session().hello()).can
             unread = new_queries(self.store, queries)
             running = asyncio.Semaphore(READS_AT_ONCE if capabilities.pure_reads else 1)
-            answers = await asyncio.gather(
-                *(self._read_at_once(query, capabilities, running) for query in unread)
-            )
-            mirror, changes = self._open_mirror(capabilities), _reads_write(capabilities)
+            answers = await asyncio.gather(*(self._read_at_once(query, running) for query in unread))
+            mirror, changes = self._open_mirror(capabilities), not capabilities.pure_reads
             for query, answer in zip(unread, answers, strict=True):
                 store_read(self.store, mirror, query, answer, self.k, changes=changes)
 
@@ -199,35 +194,13 @@ class ServerMemory(ExternalMemory):
     def _recall(self, items: Sequence[Item], notes: str, capabilities: Capabilities) -> Recall:
         return recall_of(items, notes, self.budget, self._open_mirror(capabilities))
 
-    async def _read_at_once(
-        self, query: str, capabilities: Capabilities, running: asyncio.Semaphore
-    ) -> ReadAnswer | str:
-        """Return the answer to a query now, or the reason why the read failed.
-
-        If reads change the memory and it can be copied, a copy is read.
-        """
-        session, space = self._session(), self._open_space()
+    async def _read_at_once(self, query: str, running: asyncio.Semaphore) -> ReadAnswer | str:
+        """Return the answer to a query now, or the reason why the read failed."""
         async with running:
             try:
-                if capabilities.pure_reads or _reads_write(capabilities) or space.broken:
-                    return await read_space(session.connection, space, query, self.k)
-                return await self._state_reader(capabilities).read_copy(space, query, self.k)
+                return await read_space(self._session().connection, self._open_space(), query, self.k)
             except ServerFailed as error:
                 return str(error)
-
-    async def _fork(self, space: Space) -> None:
-        """Copy the space, so that the copy can be read later as of now."""
-        session, state = self._session(), fork_state(space.state)
-        if space.broken or session.find(state) is not None:
-            return
-        copy = await session.open(self._episode(), f"@{space.writes}")
-        try:
-            await session.connection.fork(space.name, copy.name)
-        except ServerFailed as error:
-            await session.close(copy)
-            self.store.add(FAILURE, str(error), sources=())
-        else:
-            session.register(copy, state)
 
     def _add_failure(self, failure: WriteFailure, mirror: Mirror) -> None:
         """Add an entry for what the server could not store; sources that were never sent are part of its text."""
@@ -274,8 +247,3 @@ class ServerMemory(ExternalMemory):
                 "`on_start`."
             )
         return self._space
-
-
-def _reads_write(capabilities: Capabilities) -> bool:
-    """Return whether a read at a checkpoint changes the memory, since no copy can be read instead."""
-    return not capabilities.pure_reads and (not capabilities.fork or capabilities.spaces > 0)

@@ -81,7 +81,6 @@ class Mirror:
     _messages: dict[str, int] = field(default_factory=dict)
     _message_ids_by_write: dict[str, tuple[str, ...]] = field(default_factory=dict)
     _entries: dict[str, str] = field(default_factory=dict)
-    _contents: dict[tuple[Any, ...], str] = field(default_factory=dict)
     _reported: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
@@ -89,7 +88,7 @@ class Mirror:
             self.add_write(SentWrite.from_entry(entry))
         for entry in self.store.live():
             if "id" in entry.meta:
-                self._remember(entry)
+                self._entries[entry.meta["id"]] = entry.entry_id
 
     def add_write(self, write: SentWrite) -> None:
         """Add a write, whose messages may be sources of items from now on."""
@@ -107,7 +106,7 @@ class Mirror:
     def add_returned(self, items: Sequence[WireItem]) -> list[Item]:
         """Return the entries of items that a read returned, and add those that are new. Raises ServerFailed."""
         self.check(items)
-        return [self._write_entry(item, entry) for item, entry in zip(items, self._find(items), strict=True)]
+        return [self._write_entry(item, self._find(item)) for item in items]
 
     def find_returned(self, items: Sequence[WireItem]) -> list[Item]:
         """Return the entries of items that a read returned, without a change of the store. Raises ServerFailed.
@@ -117,8 +116,8 @@ class Mirror:
         self.check(items)
         first_order = 1 + max((entry.order for entry in self.store), default=-1)
         return [
-            entry or self._unstored_entry(item, first_order + index)
-            for index, (item, entry) in enumerate(zip(items, self._find(items), strict=True))
+            self._find(item) or self._unstored_entry(item, order)
+            for order, item in enumerate(items, first_order)
         ]
 
     def add_exported(self, items: Sequence[WireItem]) -> None:
@@ -135,7 +134,7 @@ class Mirror:
                 self._record_failure(problem)
             else:
                 valid.append(item)
-        entries = self._find(valid)
+        entries = [self._find(item) for item in valid]
         matched_ids = {entry.entry_id for entry in entries if entry is not None}
         for item, entry in zip(valid, entries, strict=True):
             predecessor = None if item.previous in (None, *current_ids) else self._entry(item.previous)
@@ -144,7 +143,6 @@ class Mirror:
         for item_id in [known_id for known_id in self._entries if known_id not in current_ids]:
             entry = self._entry(item_id)
             if entry is not None and entry.entry_id not in matched_ids:
-                self._forget(entry)
                 self.store.retire(entry.entry_id)
             del self._entries[item_id]
 
@@ -200,46 +198,23 @@ class Mirror:
             if earlier is None:
                 entry = self.store.add(self._entry_kind(item), text, sources=sources, meta=meta)
             else:
-                self._forget(earlier)
                 entry = self.store.revise(
                     earlier, text=text, sources=sources, meta=meta, kind=self._entry_kind(item)
                 )
-        self._remember(entry, item.id)
+        self._entries[item.id] = entry.entry_id
         return entry
 
-    def _find(self, items: Sequence[WireItem]) -> list[Item | None]:
-        """Return the current entry with the content of each item: by its id, or by equal content if ids are random."""
-        by_id = [self._entry(item.id) for item in items]
-        contents = [self._content_of(item) for item in items]
-        matches = [
-            entry if entry is not None and self._content(entry) == content else None
-            for entry, content in zip(by_id, contents, strict=True)
-        ]
-        matched_ids = {entry.entry_id for entry in by_id if entry is not None}
-        for index, content in enumerate(contents):
-            entry_id = self._contents.get(content) if by_id[index] is None else None
-            if entry_id is not None and entry_id not in matched_ids:
-                matched_ids.add(entry_id)
-                matches[index] = self.store.get(entry_id)
-        return matches
+    def _find(self, item: WireItem) -> Item | None:
+        """Return the current entry of an item, if it has the item's content."""
+        entry = self._entry(item.id)
+        content = self._entry_kind(item), item.text, self._source_ids(item), item.sent_at
+        if entry is None or content != (entry.kind, entry.text, entry.sources, entry.meta.get("sent_at")):
+            return None
+        return entry
 
     def _entry(self, item_id: str | None) -> Item | None:
         entry = self._entries.get(item_id) if item_id is not None else None
         return None if entry is None else self.store.get(entry)
-
-    def _remember(self, entry: Item, item_id: str | None = None) -> None:
-        self._entries[item_id or entry.meta["id"]] = entry.entry_id
-        self._contents[self._content(entry)] = entry.entry_id
-
-    def _forget(self, entry: Item) -> None:
-        if self._contents.get(self._content(entry)) == entry.entry_id:
-            del self._contents[self._content(entry)]
-
-    def _content(self, entry: Item) -> tuple[Any, ...]:
-        return entry.kind, entry.text, entry.sources, entry.meta.get("sent_at")
-
-    def _content_of(self, item: WireItem) -> tuple[Any, ...]:
-        return self._entry_kind(item), item.text, self._source_ids(item), item.sent_at
 
     def _unstored_entry(self, item: WireItem, order: int) -> Item:
         """Return an item of the server as an entry that is not added to the store."""

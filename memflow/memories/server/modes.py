@@ -3,16 +3,8 @@
 from memflow.errors import BadSettings
 from memflow.memories.server.protocol import Capabilities, Hello
 
-AUTO, AS_OF, RESTORE, FORK, ASK_AT_ONCE, REPLAY = (
-    "auto",
-    "as_of",
-    "restore",
-    "fork",
-    "ask_at_once",
-    "replay",
-)
-MODES = (AUTO, AS_OF, RESTORE, FORK, ASK_AT_ONCE, REPLAY)
-PREFERRED = (AS_OF, RESTORE, FORK)
+MODES = AUTO, AS_OF, RESTORE, ASK_AT_ONCE = "auto", "as_of", "restore", "ask_at_once"
+PREFERRED = (AS_OF, RESTORE)
 """The modes that `auto` prefers to asking at once, best first."""
 
 
@@ -33,13 +25,7 @@ def missing_capability(mode: str, capabilities: Capabilities) -> str:
         RESTORE: [
             (capabilities.restore, "`restore: true`"),
             (capabilities.export != "none", '`export: "live"` or "history"'),
-        ],
-        FORK: [
-            (capabilities.fork, "`fork: true`"),
-            (
-                not capabilities.spaces,
-                f"`spaces: 0`, since each checkpoint is a space (it declares {capabilities.spaces})",
-            ),
+            (capabilities.pure_reads, "`pure_reads: true`, since many questions read one restored space"),
         ],
     }
     return next((declaration for supported, declaration in requirements.get(mode, ()) if not supported), "")

@@ -42,42 +42,30 @@ def _orders(items: Sequence[Item], mirror: Mirror) -> list[int]:
         return positioned
     if mirror.capabilities.export != "none":
         return [item.order for item in items]
-    messages = [message for write in mirror.writes for message in write.messages]
-    origins = LikelyOrigins(messages)
-    return [origins.position(item) for item in items]
+    return likely_positions(items, [message for write in mirror.writes for message in write.messages])
 
 
-class LikelyOrigins:
-    """The messages that items without sources probably came from, by their texts and dates.
+def likely_positions(items: Sequence[Item], messages: Sequence[SentMessage]) -> list[int]:
+    """Return the positions of the messages from which items without sources probably came, by their texts and dates.
 
-    Only the order of notes uses them, so that a memory without sources presents its items like all others. They do
+    It is the message with the largest common text; without one, the first of the item's date; else a position after
+    all. Only the order of notes uses it, so that a memory without sources presents its items like all others: it does
     not count as evidence.
     """
-
-    def __init__(self, messages: Sequence[SentMessage]) -> None:
-        self._texts = [_plain(message.text) for message in messages]
-        self._dates = [message.sent_at for message in messages]
-        self._by_text = {text: index for index, text in reversed([*enumerate(self._texts)])}
-
-    def position(self, item: Item) -> int:
-        """Return the position of the message with the largest common text; without one, of the first of its date.
-
-        Return the number of messages for an item without such a message.
-        """
-        text_of_item = _plain(item.text)
-        content = text_of_item.partition(": ")[2] or text_of_item  # without the name of the speaker
-        for text in (text_of_item, content):
-            if text in self._by_text:
-                return self._by_text[text]
+    written = [_plain(message.text) for message in messages]
+    dates = [message.sent_at for message in messages]
+    positions = []
+    for item in items:
+        text, date = _plain(item.text), item.meta.get("sent_at")
+        content = text.partition(": ")[2] or text  # without the name of the speaker
         common = [
-            (min(len(text), len(content)), -index)
-            for index, text in enumerate(self._texts)
-            if text and (text in text_of_item or content in text)
+            (min(len(message), len(content)), -index)
+            for index, message in enumerate(written)
+            if message and (message in text or content in message)
         ]
-        if common:
-            return -max(common)[1]
-        date = item.meta.get("sent_at")
-        return self._dates.index(date) if date is not None and date in self._dates else len(self._texts)
+        known = dates.index(date) if date is not None and date in dates else len(messages)
+        positions.append(-max(common)[1] if common else known)
+    return positions
 
 
 def _plain(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Reads of a memory server as of an earlier state: as of a write, of a copy, or of a space that is filled again."""
+"""Reads of a memory server as of an earlier state: as of a write, or of a space that is filled again."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from memflow.errors import RecallFailed, ServerFailed
 from memflow.memories.entries import EntryStore
 from memflow.memories.external import asked_at
 from memflow.memories.server.mirror import SentWrite, wire_items
-from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, FORK, REPLAY, RESTORE
+from memflow.memories.server.modes import ASK_AT_ONCE, RESTORE
 from memflow.memories.server.protocol import Capabilities, Connection, ReadAnswer, WriteAnswer
 from memflow.memories.server.session import ServerSession, Space, state_of
 from memflow.memories.server.stored_reads import RERUN
@@ -16,10 +16,7 @@ from memflow.memories.server.stored_reads import RERUN
 
 @dataclass
 class StateReader:
-    """A reader of the state that a restored store describes. `writes` are the writes up to this state.
-
-    The state is computed once, since many probes read it.
-    """
+    """A reader of the state that a restored store describes. `writes` are the writes up to this state."""
 
     session: ServerSession
     capabilities: Capabilities
@@ -38,30 +35,18 @@ class StateReader:
         if mode == RESTORE:
             key = f"{self._state} {self.store.sequence}"
             return await self._read_rebuilt_space(key, query, k, self._restore)
-        if mode == REPLAY:
-            return await self._read_rebuilt_space(self._state, query, k, self._replay)
-        space = self.session.find(self._state if mode == AS_OF else fork_state(self._state))
+        space = self.session.find(self._state)
         if space is None:
             return await self._read_rebuilt_space(self._state, query, k, self._replay_missing_space)
-        if mode == FORK and not self.capabilities.pure_reads:
-            return await self.read_copy(space, query, k)
-        as_of = self.writes[-1].number if mode == AS_OF else None
-        return await read_space(self.session.connection, space, query, k, as_of)
-
-    async def read_copy(self, space: Space, query: str, k: int) -> ReadAnswer:
-        """Return the answer of a copy of a space, which is closed afterwards."""
-        connection = self.session.connection
-        return await self._read_rebuilt_space("", query, k, lambda to: connection.fork(space.name, to.name))
+        return await read_space(self.session.connection, space, query, k, self.writes[-1].number)
 
     async def _read_rebuilt_space(
         self, key: str, query: str, k: int, fill: Callable[[Space], Awaitable[None]]
     ) -> ReadAnswer:
-        """Return the answer of a space that `fill` fills. Reads that change nothing share the space of a `key`."""
+        """Return the answer of a space that `fill` fills. Reads of the same `key` share it."""
         moment = f"@{len(self.writes)}"
         key = f"{self.episode_id} {key}"
-        async with self.session.filled_space(
-            key, self.episode_id, moment, fill, self.capabilities.pure_reads
-        ) as space:
+        async with self.session.filled_space(key, self.episode_id, moment, fill) as space:
             return await read_space(self.session.connection, space, query, k)
 
     async def _restore(self, space: Space) -> None:
@@ -77,14 +62,9 @@ class StateReader:
             raise RecallFailed(
                 f"the state of the episode {self.episode_id} after write {len(self.writes)} is gone with the server "
                 f"process that had it, and the server does not declare `deterministic`. {RERUN} Or set "
-                f"mode = {ASK_AT_ONCE!r} or {REPLAY!r} in memflow.toml."
+                f"mode = {ASK_AT_ONCE!r} in memflow.toml."
             )
         await self._replay(space)
-
-
-def fork_state(state: str) -> str:
-    """Return the key under which the session finds the copy of a space with a state."""
-    return f"{FORK} {state}"
 
 
 async def read_space(

@@ -74,7 +74,7 @@ class ServerSession:
         self._opened = 0
         self._hello: Hello | None = None
         self._lock = asyncio.Lock()
-        self._waiting: list[asyncio.Future[None]] = []
+        self._released = asyncio.Event()
         self._open_count = 0
         self._restored_count = 0
         self._reusable: OrderedDict[str, Space] = OrderedDict()
@@ -128,50 +128,40 @@ class ServerSession:
             if self._by_state.get(state) is space:
                 del self._by_state[state]
         self._open_count -= 1
-        self._wake()
+        self._released.set()
 
     @asynccontextmanager
     async def filled_space(
-        self, key: str, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]], reuse: bool
+        self, key: str, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]]
     ) -> AsyncIterator[Space]:
-        """Yield a space that `fill` fills. With `reuse`, later readers of the same `key` share it."""
-        if not reuse:
-            space = await self._build(episode_id, moment, fill)
-            try:
-                yield space
-            finally:
-                await self._close_restored(space)
-            return
+        """Yield a space that `fill` fills. Later readers of the same `key` share it."""
         async with self._building.setdefault(key, asyncio.Lock()):
-            shared_space = self._reusable.get(key)
-            if shared_space is None:
-                shared_space = self._reusable[key] = await self._build(episode_id, moment, fill)
-            shared_space.users += 1
+            if key not in self._reusable:
+                self._reusable[key] = await self._build(episode_id, moment, fill)
+            space = self._reusable[key]
+            space.users += 1
         try:
-            yield shared_space
+            yield space
         finally:
-            shared_space.users -= 1
+            space.users -= 1
             self._reusable.move_to_end(key)
-            self._wake()
+            self._released.set()
 
     async def _build(self, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]]) -> Space:
         """Open a space and fill it. If all restored spaces are in use, wait until one is released."""
         while self._restored_count >= RESTORED:
             await self._evict_or_wait()
         self._restored_count += 1
+        space = None
         try:
             space = await self.open(episode_id, moment)
-        except BaseException:
-            self._restored_count -= 1
-            raise
-        try:
             await fill(space)
-        except ServerFailed:
-            await self._close_restored(space)
-            raise
-        except BaseException:
+        except BaseException as error:
             self._restored_count -= 1
-            self.release(space)
+            if isinstance(error, ServerFailed) and space is not None:
+                await self.close(space)
+            elif space is not None:
+                self.release(space)
             raise
         return space
 
@@ -186,15 +176,8 @@ class ServerSession:
                 del self._reusable[key], self._building[key]
                 await self._close_restored(space)
                 return
-        released = asyncio.get_running_loop().create_future()
-        self._waiting.append(released)
-        await released
-
-    def _wake(self) -> None:
-        waiting, self._waiting = self._waiting, []
-        for released in waiting:
-            if not released.done():
-                released.set_result(None)
+        self._released.clear()
+        await self._released.wait()
 
 
 _SESSIONS: WeakKeyDictionary[Connection, ServerSession] = WeakKeyDictionary()

@@ -96,8 +96,7 @@ def test_check_of_a_python_memory_finds_state_outside_its_store(
     result = empty("memories", "check", "shared_memory:Shared", "--format", "json")
     assert result.exit_code == 1, result.output
     wrong = {line["check"]: line for line in json.loads(result.stdout)["lines"] if line["verdict"] == "wrong"}
-    assert "state_in_store" in wrong
-    assert "use a memory server" in wrong["state_in_store"]["fix"]
+    assert "use a memory server" in wrong["spaces"]["fix"]
 
 
 @pytest.mark.parametrize("name", ["bm25_message", "rag_2_4_30", "mem0", "memory_bank"])

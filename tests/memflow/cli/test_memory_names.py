@@ -12,7 +12,6 @@ FORMS = [
     ("http://127.0.0.1:9000", "server_127_0_0_1_9000"),
     ("my_module:MyMemory", "my_memory"),
     ("http://127.0.0.1:9000/v1@large", "server_127_0_0_1_9000_v1@large"),
-    ("aml:https://memory.example/v1@large", "aml_memory_example_v1@large"),
     ("mcp:npx -y @modelcontextprotocol/server-memory", "mcp_server_memory_4283fb16"),
 ]
 
@@ -49,7 +48,6 @@ def test_every_command_resolves_an_import_path_or_address(
     ("text", "operand"),
     [
         ("d/http://127.0.0.1:9000@m:judge_x=2", Operand("server_127_0_0_1_9000@m", "d", "judge_x", "2")),
-        ("d/aml:http://127.0.0.1:9000=2", Operand("aml_127_0_0_1_9000", "d", moment="2")),
         ("my_module:MyMemory:judge_x", Operand("my_memory", None, "judge_x")),
         ("full:judge_x=2026-11-20T09:00", Operand("full", None, "judge_x", "2026-11-20T09:00")),
     ],

@@ -57,7 +57,7 @@ def test_passed_check_holds_until_the_program_changes() -> None:
     run_required_checks(selection, False, None)
     selection = selected()
     assert planned_checks(selection.settings, selection.assistants) == {}
-    write_server("lazy=0.001")
+    write_server("slow=0.001")
     selection = selected()
     assert planned_checks(selection.settings, selection.assistants) == {"mine": "at most 700 writes"}
 

@@ -154,14 +154,9 @@ def test_dry_run_without_a_latency_has_the_recorded_time_of_a_model_or_none() ->
 
 
 @pytest.mark.parametrize(
-    ("can", "mode"),
-    [
-        (None, "ask_at_once"),
-        (EVERYTHING, "as_of"),
-        (EVERYTHING.model_copy(update={"deterministic": False, "as_of": "none", "restore": False}), "fork"),
-    ],
+    "can", [None, EVERYTHING, EVERYTHING.model_copy(update={"dates": False, "batch": "message"})]
 )
-def test_dry_run_of_a_memory_server_starts_no_server(can: Capabilities | None, mode: str) -> None:
+def test_dry_run_of_a_memory_server_starts_no_server(can: Capabilities | None) -> None:
     generated, run = generate("comem_demo"), dry_run()
     hello = None if can is None else Hello(name="mine", version="1", can=can)
     run.own = {"mine": UserMemory(server=ServerConfig(command=("no-such-program",), hello=hello))}
@@ -171,4 +166,4 @@ def test_dry_run_of_a_memory_server_starts_no_server(can: Capabilities | None, m
     replies = run.rows("answer.replies", "comem_demo", "mine")
     assert {reply.reason for reply in replies} == {None}
     entries = run.rows("memory.indexes", "comem_demo", "mine")
-    assert {json.loads(entry.meta)["mode"] for entry in entries if entry.kind == "server"} == {mode}
+    assert {json.loads(entry.meta)["mode"] for entry in entries if entry.kind == "server"} == {"ask_at_once"}

@@ -2,8 +2,6 @@
 
 import asyncio
 import json
-import signal
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -16,7 +14,7 @@ from local_server import local_server
 
 from memflow.errors import BadSettings, ServerDown, ServerFailed
 from memflow.memories.user_memories import server_name
-from memflow.resources.memory_servers.declaration import FOLDER, open_server
+from memflow.resources.memory_servers.declaration import open_server
 from memflow.resources.settings.own_sections import OwnMemory
 
 
@@ -195,39 +193,3 @@ async def test_spaces_are_deleted_at_the_end_of_a_run_since_the_server_goes_on_t
         await server.stop()
     assert not spaces.names
     assert sorted(spaces.closed) == ["a", "a@1", "b", "c", "d"]
-
-
-KILLED = """
-import asyncio, os, signal, sys
-from pathlib import Path
-from memflow.resources.memory_servers.declaration import open_server
-from memflow.resources.settings.own_sections import OwnMemory
-
-async def main(url, home):
-    server = open_server("m", OwnMemory(url=url), Path(home))
-    for space in ("a", "b", "closed"):
-        await server.reset(space)
-    await server.fork("a", "a@1")
-    await server.close("closed")
-    os.kill(os.getpid(), signal.SIGKILL)
-
-asyncio.run(main(*sys.argv[1:]))
-"""
-
-
-async def test_next_run_deletes_the_spaces_of_a_killed_run_and_no_others(tmp_path: Path) -> None:
-    spaces = Spaces()
-    async with web_server(spaces.answer) as url:
-        other = open_server("m", OwnMemory(url=url), tmp_path)
-        await other.reset("of a run beside it")
-        killed = await asyncio.create_subprocess_exec(sys.executable, "-c", KILLED, url, str(tmp_path))
-        assert await killed.wait() == -signal.SIGKILL
-        assert spaces.names == {"a", "b", "a@1", "of a run beside it"}
-        server = open_server("m", OwnMemory(url=url), tmp_path)
-        await server.hello()
-        assert spaces.names == {"of a run beside it"}
-        assert {*spaces.closed} == {"a", "a@1", "b", "closed"}
-        for connection in (server, other):
-            await connection.stop()
-    assert not spaces.names
-    assert [path for path in (tmp_path / FOLDER / "spaces").rglob("*") if path.is_file()] == []

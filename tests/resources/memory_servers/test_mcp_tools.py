@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from memflow.errors import ServerFailed
-from memflow.resources.memory_servers.mcp_tools import Tool, find_delete, find_tools, result_items
+from memflow.resources.memory_servers.mcp_tools import Tool, find_tools, result_items
 
 LISTS = json.loads(Path(__file__).with_name("mcp_tool_lists.json").read_text(encoding="utf-8"))
 ENTITY = {"name": "{id}", "entityType": "note", "observations": ["{text}"]}
@@ -42,33 +42,12 @@ def test_tools_of_real_servers_are_found_without_a_table(server: str, write: Too
     assert find_tools(LISTS[server], {}, server) == (write, read)
 
 
-def test_tools_of_real_servers_that_delete_are_found_or_none() -> None:
-    found = {
-        server.partition(" ")[0]: find_delete(tools, None, (), server) for server, tools in LISTS.items()
-    }
-    assert found == {
-        "@modelcontextprotocol/server-memory": Tool("delete_entities", {"entityNames": ["{id}"]}),
-        "mem0-mcp-server": Tool("delete_memory", {"memory_id": "{id}"}),
-        "agent-logbook": None,
-        "agentmemdb": None,  # its id is a number, and the ids of items are texts
-    }
-
-
 def tool(name: str, required: str = "", **properties: Any) -> dict[str, Any]:
     schema = {"type": "object", "properties": properties, "required": required.split()}
     return {"name": name, "inputSchema": schema}
 
 
 TEXT, COUNT = {"type": "string"}, {"type": "integer"}
-USER = {"memory_id": TEXT, "user_id": TEXT, "parent_id": TEXT}
-
-
-def test_delete_sends_the_user_beside_the_id() -> None:
-    delete = tool("delete_memory", "memory_id user_id", **USER)
-    found = find_delete([delete], None, ("user_id",), "x")
-    assert found == Tool("delete_memory", {"memory_id": "{id}", "user_id": "{space}"})
-
-
 TURNS = {"type": "array", "items": {"type": "object"}}
 ADD, SEARCH = tool("add_note", "text", text=TEXT), tool("find_notes", "query", query=TEXT)
 

@@ -14,7 +14,6 @@ from echo_servers import found, sent
 from local_server import local_server
 
 from memflow.errors import ServerDown, ServerFailed
-from memflow.memories.forgetting import ForgetRequest
 from memflow.operations.import_paths import assistant_name, is_address, own_memories
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.declaration import open_server
@@ -151,23 +150,6 @@ async def test_refused_note_is_a_failure_and_a_lost_server_gets_its_notes_again(
         assert await found(server, "a", "apple") == ["m1"]
 
 
-async def test_tool_that_deletes_is_found_and_deletes_what_a_request_names(tmp_path: Path) -> None:
-    async with notes(
-        tmp_path, "--exact", "--tools=add_note,find_notes,delete_note,delete_all_notes"
-    ) as server:
-        hello = await server.hello()
-        assert hello.settings["delete"] == {"tool": "delete_note", "arguments": {"note_key": "{id}"}}
-        assert hello.can.forget == ("message", "text")
-        await server.reset("a")
-        texts = ("a ripe apple", "an apple pie", "a pear", "an old pear tree")
-        await server.write("a", 1, [sent(at, text) for at, text in enumerate(texts)])
-        await server.forget("a", 2, ForgetRequest("message", ("m0", "unknown")))
-        await server.forget("a", 3, ForgetRequest("text", text="tree, old"))
-        assert [*await found(server, "a", "apple"), *await found(server, "a", "pear")] == ["m1", "m2"]
-    async with notes(tmp_path) as server:
-        assert (await server.hello()).can.forget == ()
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -204,10 +186,6 @@ def test_command_on_the_command_line_is_a_memory_without_an_at_sign(monkeypatch:
     name = assistant_name(address)
     assert is_address(address) and name == "mcp_server_memory_1_" + name[-8:]
     assert own_memories(Settings(), [address])[name]["command"] == ["npx", "-y", "@scope/server memory@1"]
-    monkeypatch.setenv("AML_API_KEY", "a key")
-    [own] = own_memories(Settings(), ["aml:http://127.0.0.1:9100@large"]).values()
-    assert own == {"url": "http://127.0.0.1:9100", "contract": "aml", "key_variable": "AML_API_KEY"}
-    assert json.loads(json.dumps(own)) == own
     monkeypatch.setenv("MCP_API_KEY", "a key")
     address = "mcp:http://127.0.0.1:9100/mcp"
     assert assistant_name(f"{address}@large") == "mcp_127_0_0_1_9100_mcp@large"

@@ -7,14 +7,13 @@ import datetime
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar
 
 import pytest
 
 from memflow.memories.design import Design
 from memflow.memories.memory import Memory, Message, Recall
 from memflow.resources.memory_servers.check_lines import CheckLine
-from memflow.resources.memory_servers.python_checks import PythonChecks
+from memflow.resources.memory_servers.python_checks import check_python
 
 SERVICE: dict[str, list[str]] = {}
 NUMBERS = itertools.count()
@@ -100,19 +99,6 @@ class Failing(Lines):
         raise KeyError("no such index")
 
 
-class Clairvoyant(Lines):
-    """Recalls what was written to any of its stores, at any time."""
-
-    seen: ClassVar[list[str]] = []
-
-    async def write(self, messages: Sequence[Message]) -> None:
-        await super().write(messages)
-        type(self).seen += [message.text for message in messages]
-
-    async def read(self, query: str, frozen: bool = True) -> Recall:
-        return Recall(notes="\n".join(sorted(set(self.seen)))) if self.store.sequence else Recall()
-
-
 class Dropping(Lines):
     """Stores 20 messages."""
 
@@ -144,20 +130,19 @@ class Raising(Lines):
 
 async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
     """Return the lines of a memory by name."""
-    return {line.name: line for line in await PythonChecks(memory, sizes=(60, 20)).run()}
+    return {line.name: line for line in await check_python(memory, sizes=(60, 20))}
 
 
 @pytest.mark.parametrize(
     ("memory", "line", "part"),
     [
-        (SharedService, "state_in_store", "recalls what another memory was given"),
-        (OwnList, "restored_equals_living", "restored from its entries, it recalls different notes"),
-        (Counting, "pure_reads", "changed the store"),
-        (Numbered, "deterministic", "have different entries"),
+        (SharedService, "spaces", "to another memory: it has state outside its store"),
+        (OwnList, "fork", "restored from its entries differs from a read of its origin"),
+        (Counting, "read", "changed the store"),
+        (Numbered, "deterministic", "return different items"),
         (Clocked, "clock", "today's date"),
-        (Invented, "source_ids", "never written: invented"),
+        (Invented, "sources", "never sent: invented"),
         (Failing, "write", "KeyError: 'no such index'"),
-        (Clairvoyant, "as_of", "the memory knows the future"),
         (Dropping, "complete", "stored 20 of 60 messages: lost are 40 of 40 messages after write 10"),
         (UserOnly, "complete", "30 of 30 messages of the assistant"),
         (Raising, "conversation", "the memory raised ValueError: cannot parse a number"),

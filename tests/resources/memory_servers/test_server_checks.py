@@ -10,14 +10,13 @@ from echo import CAN
 from echo_servers import ANSWERS, connect, echo_command, http_connection, http_echo
 
 from memflow.resources.memory_servers.check_lines import CheckLine
-from memflow.resources.memory_servers.server_checks import ServerChecks
+from memflow.resources.memory_servers.server_checks import check_server
 from memflow.resources.memory_servers.transport import TimeLimits
 
 ROOT = Path(__file__).parents[3]
 LIMITS = TimeLimits(hello=20, read=2, write=2)
 SHORT = TimeLimits(hello=20, read=2, write=0.4)
 FOUND = {
-    "slow=0.01": ("speed", "ok", "the 95th percentile of a read is"),
     "crash=7": ("stops", "wrong", "ended with status 3"),
     "crash_on=xylophone": ("write", "wrong", "ended with status 3"),
     "hang=1": ("write", "wrong", "did not answer write within its time limit"),
@@ -67,7 +66,7 @@ serve(answer)
 
 async def lines_of(folder: Path, words: list[str], limits: TimeLimits = LIMITS) -> dict[str, CheckLine]:
     """Return the lines of a command by name."""
-    lines = await ServerChecks(lambda: connect(words, folder, limits=limits), late=0.3, sizes=(60, 20)).run()
+    lines, _ = await check_server(lambda: connect(words, folder, limits=limits), late=0.3, sizes=(60, 20))
     return {line.name: line for line in lines}
 
 
@@ -112,9 +111,8 @@ async def test_server_that_returns_the_newest_messages_has_no_wrong_line(tmp_pat
 
 async def test_server_over_http_is_checked_like_one_over_stdio() -> None:
     with http_echo() as (url, _):
-        lines = {
-            line.name: line for line in await ServerChecks(lambda: http_connection(url), sizes=(60, 20)).run()
-        }
+        found, _ = await check_server(lambda: http_connection(url), sizes=(60, 20))
+    lines = {line.name: line for line in found}
     assert {name for name, line in lines.items() if line.verdict == "wrong"} == set()
     assert lines["restart"].verdict == "skipped"
 

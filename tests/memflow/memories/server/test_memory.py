@@ -82,7 +82,7 @@ def texts(store: EntryStore, sequence: int) -> list[str]:
     return [item.text for item in EntryStore.restored(list(store), sequence).live("memory")]
 
 
-@pytest.mark.parametrize("mode", ["as_of", "restore", "fork", "ask_at_once", "replay"])
+@pytest.mark.parametrize("mode", ["as_of", "restore", "ask_at_once"])
 def test_each_checkpoint_is_read_as_it_was_then(mode: str) -> None:
     connection = server()
     store = played(connection, mode=mode)
@@ -95,8 +95,8 @@ def test_each_checkpoint_is_read_as_it_was_then(mode: str) -> None:
     ]
 
 
-@pytest.mark.parametrize("mode", ["as_of", "fork"])
-def test_lost_state_of_a_server_that_is_not_deterministic_is_not_guessed(mode: str) -> None:
+def test_lost_state_of_a_server_that_is_not_deterministic_is_not_guessed() -> None:
+    mode = "as_of"
     store = played(server(deterministic=False), mode=mode)
     with pytest.raises(RecallFailed, match=r"is gone with the server process.*memflow run --force"):
         recalled(store, 2, server(deterministic=False), mode=mode)
@@ -112,7 +112,7 @@ class DatedServer(FaultyServer):
         return await super().read(space, query, k, **more)
 
 
-@pytest.mark.parametrize("mode", ["as_of", "restore", "fork", "ask_at_once", "replay"])
+@pytest.mark.parametrize("mode", ["as_of", "restore", "ask_at_once"])
 def test_server_receives_the_time_of_each_question(mode: str) -> None:
     connection, dates = DatedServer(EVERYTHING), ("2024-05-01", "2025-05-01", None)
     connection.times.clear()
@@ -184,11 +184,6 @@ def test_revised_item_is_a_version_of_its_entry() -> None:
     assert [(item.since, item.until) for item in profiles] == [(1, 2), (2, 3), (3, 4), (4, None)]
 
 
-def test_random_ids_of_equal_items_are_one_entry() -> None:
-    store = played(server(Faults(random_ids=True)), mode="ask_at_once")
-    assert [item.until for item in of_kind(store, "memory")] == [None] * len(CITIES)
-
-
 def test_equal_texts_with_different_ids_are_different_entries() -> None:
     connection = server(sources="none")
     memory = remember(connection, mode="ask_at_once")(EntryStore())
@@ -254,7 +249,7 @@ def test_items_of_another_space_are_rejected() -> None:
 
 def test_failed_write_is_a_failure_with_its_messages_and_the_episode_goes_on() -> None:
     connection = server(Faults(fail_write=2))
-    store = played(connection, mode="replay")
+    store = played(connection, mode="as_of")
     [failure] = of_kind(store, FAILURE)
     assert failure.sources == ("m1",)
     assert "failed at write 2" in failure.text
@@ -264,7 +259,7 @@ def test_failed_write_is_a_failure_with_its_messages_and_the_episode_goes_on() -
         "write 3: 1 message",
         "write 4: 1 message",
     ]
-    assert recalled(store, 4, server(), mode="replay") == ["Ana lives in Rome", "Ana moved to Paris"]
+    assert recalled(store, 4, server(), mode="as_of") == ["Ana lives in Rome", "Ana moved to Paris"]
 
 
 def test_failures_that_the_server_reports_are_entries() -> None:
@@ -367,7 +362,7 @@ def test_episode_continues_its_base(mode: str, changed: dict[str, Any], operatio
     assert len(base.store.live(WRITE)) == 4
 
 
-@pytest.mark.parametrize("mode", ["ask_at_once", "restore", "as_of", "replay"])
+@pytest.mark.parametrize("mode", ["ask_at_once", "restore", "as_of"])
 def test_server_with_one_space_gets_one_at_a_time(mode: str) -> None:
     connection = server(spaces=1)
     memory = remember(connection, mode=mode)
@@ -384,15 +379,8 @@ def test_server_with_one_space_gets_one_at_a_time(mode: str) -> None:
     assert connection.most_spaces == 1
 
 
-def test_reads_that_write_are_made_of_copies_if_the_server_can_fork() -> None:
+def test_reads_that_write_are_in_a_fixed_order_and_marked() -> None:
     connection = server(Faults(writes_on_read=True), pure_reads=False)
-    store = played(connection, queries("Ben", QUERY), mode="ask_at_once")
-    assert recalled(store, 3, None, mode="ask_at_once")[0] == "Ana lives in Rome"
-    assert not any("changes" in read.meta for read in of_kind(store, READ))
-
-
-def test_reads_that_write_are_in_a_fixed_order_and_marked_if_the_server_cannot_fork() -> None:
-    connection = server(Faults(writes_on_read=True), pure_reads=False, fork=False, restore=False)
     store = played(connection, queries("Ben", QUERY))
     assert recalled(store, 3, None)[0] == "Ben lives in Oslo"
     assert all(read.meta["changes"] for read in of_kind(store, READ))
@@ -459,8 +447,8 @@ def test_kind_of_an_item_that_is_reserved_or_no_name_becomes_memory() -> None:
 
 
 def test_first_entry_records_the_server_and_the_mode() -> None:
-    [declared] = of_kind(played(server(export="none"), mode="replay"), SERVER)
-    assert declared.text == "fake 1, mode replay"
+    [declared] = of_kind(played(server(export="none"), mode="as_of"), SERVER)
+    assert declared.text == "fake 1, mode as_of"
     assert declared.meta["can"]["export"] == "none"
 
 
@@ -542,7 +530,7 @@ def play_forgetting(connection: Any, request: ForgetRequest = FORGOTTEN, **param
     return asyncio.run(play(forgetting_episode(request), memory, None, queries=queries(QUERY)))
 
 
-@pytest.mark.parametrize("mode", ["as_of", "restore", "fork", "ask_at_once", "replay"])
+@pytest.mark.parametrize("mode", ["as_of", "restore", "ask_at_once"])
 def test_forgotten_item_is_recalled_at_earlier_checkpoints_only(mode: str) -> None:
     connection = server(forget=("message",))
     lived = play_forgetting(connection, mode=mode)

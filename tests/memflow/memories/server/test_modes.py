@@ -19,12 +19,11 @@ def hello(**changed: Any) -> Hello:
     [
         ({}, "as_of"),
         ({"as_of": "dates"}, "restore"),
-        ({"pure_reads": False}, "restore"),
-        ({"as_of": "none", "restore": False}, "fork"),
-        ({"as_of": "none", "export": "none"}, "fork"),
+        ({"pure_reads": False}, "ask_at_once"),
+        ({"as_of": "none", "restore": False}, "ask_at_once"),
+        ({"as_of": "none", "export": "none"}, "ask_at_once"),
         ({"as_of": "none", "export": "none", "spaces": 1}, "ask_at_once"),
         ({"spaces": 4, "deterministic": False, "restore": False}, "ask_at_once"),
-        ({"as_of": "none", "restore": False, "fork": False}, "ask_at_once"),
     ],
 )
 def test_auto_chooses_the_first_mode_that_the_capabilities_allow(changed: dict[str, Any], mode: str) -> None:
@@ -42,9 +41,8 @@ def test_server_that_declares_nothing_is_asked_at_once() -> None:
         ("as_of", {"pure_reads": False}, "`pure_reads: true`"),
         ("as_of", {"spaces": 1, "deterministic": False}, "`spaces: 0` or `deterministic: true`"),
         ("restore", {"restore": False}, "`restore: true`"),
+        ("restore", {"pure_reads": False}, "`pure_reads: true`"),
         ("restore", {"export": "none"}, '`export: "live"`'),
-        ("fork", {"fork": False}, "`fork: true`"),
-        ("fork", {"spaces": 3}, "`spaces: 0`, since each checkpoint is a space (it declares 3)"),
     ],
 )
 def test_impossible_mode_is_rejected_with_the_missing_capability(
@@ -55,6 +53,5 @@ def test_impossible_mode_is_rejected_with_the_missing_capability(
     assert missing in str(wrong.value)
 
 
-@pytest.mark.parametrize("mode", ["ask_at_once", "replay"])
-def test_asking_at_once_and_replay_need_no_capability(mode: str) -> None:
-    assert choose_mode(mode, Hello(name="fake", version="1")) == mode
+def test_asking_at_once_needs_no_capability() -> None:
+    assert choose_mode("ask_at_once", Hello(name="fake", version="1")) == "ask_at_once"

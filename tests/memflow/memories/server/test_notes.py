@@ -3,7 +3,7 @@
 import pytest
 
 from memflow.memories.entries import Item
-from memflow.memories.server.notes import LikelyOrigins
+from memflow.memories.server.notes import likely_positions
 from memflow.memories.server.protocol import SentMessage
 
 SAID = (
@@ -13,12 +13,10 @@ SAID = (
     "I like tea.",
     "Now I like coffee.",
 )
-ORIGINS = LikelyOrigins(
-    [
-        SentMessage(id=f"m{at}", role="user", text=text, sent_at=f"{at // 2 + 1} May")
-        for at, text in enumerate(SAID)
-    ]
-)
+MESSAGES = [
+    SentMessage(id=f"m{at}", role="user", text=text, sent_at=f"{at // 2 + 1} May")
+    for at, text in enumerate(SAID)
+]
 
 
 @pytest.mark.parametrize(
@@ -36,4 +34,4 @@ def test_item_has_the_position_of_the_message_with_its_text_or_date(
     text: str, date: str | None, position: int
 ) -> None:
     item = Item("memory:1", "memory", text, (), 1, meta={"sent_at": date} if date else {})
-    assert ORIGINS.position(item) == position
+    assert likely_positions([item], MESSAGES) == [position]
