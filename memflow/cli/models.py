@@ -96,7 +96,7 @@ def check(
     name: Annotated[str, argument("NAME", "A model of memflow.toml.")],
     form: FormatOption = Format.table,
 ) -> None:
-    """Send about fifteen small requests to a model, list what it accepts, and print matching settings.
+    """Send about ten small requests to a model, list what it accepts, and print matching settings.
 
     No setting changes. The context window that the server states is recorded in the home. The requests cost some
     thousand tokens at most.
@@ -110,7 +110,7 @@ def check(
     model = settings.models[name]
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
-    message(f"memflow: about fifteen requests to {model.model} at {model.url}; a slow model takes minutes.")
+    message(f"memflow: about ten requests to {model.model} at {model.url}; a slow model takes minutes.")
     made = ModelCheck(
         model.model,
         requests_to(model),

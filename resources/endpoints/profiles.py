@@ -69,10 +69,6 @@ class Profile(BaseModel):
         "schema",
         description="How typed answers are requested: a JSON schema, a forced tool call, any JSON object, or words.",
     )
-    structured_fallback: tuple[Literal["schema", "tool", "object", "prompt"], ...] = Field(
-        (),
-        description="How a typed answer is requested after an unusable one, in this order. `models check` finds it.",
-    )
     schema_drop: tuple[str, ...] = Field(
         (), description="Keywords that the JSON schema omits; its descriptions state them in words."
     )
@@ -191,7 +187,7 @@ class Profile(BaseModel):
         changed.pop("thinking_levels", None)
         if self.thinking:
             changed["thinking"] = self.thinking_levels[self.thinking]
-        if self.shows_schema or {"object", "prompt"} & set(self.structured_fallback):
+        if self.shows_schema:
             changed["schema_prompt"] = load("memflow.chat", "schema").digest
         return digest(changed) if changed else ""
 
