@@ -31,9 +31,6 @@ def body(profile: Profile, *messages: tuple[Role, str], **more: Any) -> dict[str
     return RequestBodies(profile).build("m", request(*messages, **more))
 
 
-TYPED = request(output=Choice)
-
-
 def test_default_body_omits_unset_parameters() -> None:
     assert body(Profile(), temperature=0.5, max_tokens=9) == {
         "model": "m",
