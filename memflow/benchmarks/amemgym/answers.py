@@ -6,12 +6,10 @@ the number of options.
 
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal, Union, cast
 
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, StringConstraints, TypeAdapter, create_model
-from pydantic_core import CoreSchema, core_schema
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
 
-from memflow.chat.narrowed import Narrowed, literal, model_core, model_json, union
 from memflow.fingerprint import digest
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
@@ -24,7 +22,6 @@ PeriodSummary = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 """What a period is about. Published ones have 800 characters on average and 1,158 at most (the same users)."""
 Schema = Mapping[str, list[str]]
 """State variables and their possible values."""
-_SUMMARY, _TEXT = TypeAdapter(PeriodSummary), TypeAdapter(MessageText)
 
 
 class _Bounded(BaseModel):
@@ -107,18 +104,9 @@ class Portrait(_Bounded):
 class Values(_Bounded):
     """One value, or null, for each variable; the variables are the request's (see `values_of`)."""
 
-    _chosen: dict[str, str | None] = PrivateAttr(default_factory=dict)
-
-    @classmethod
-    def of(cls, chosen: dict[str, str | None]) -> "Values":
-        """Return an answer with these values of the variables, whose names may be those of attributes."""
-        values = cls()
-        values._chosen = chosen
-        return values
-
     def chosen(self) -> dict[str, str]:
         """Return the value of each variable, without nulls."""
-        return {name: value for name, value in self._chosen.items() if value is not None}
+        return {name: value for name, value in self.model_dump(by_alias=True).items() if value is not None}
 
 
 class Move(_Bounded):
@@ -210,10 +198,11 @@ def questions_of(questions: int, variables: int, values: int) -> type[DraftQuest
 
 def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
     """Return Values with one of its values for each variable of `schema`; `optional` allows null as well."""
-    types = {name: literal(values, optional=optional) for name, values in schema.items()}
-    core = model_core("Values", Values, {name: core for name, (core, _) in types.items()}, Values.of)
-    properties = {name: json_ for name, (_, json_) in types.items()}
-    return cast(type[Values], Narrowed(Values, core, model_json("Values", Values, properties)))
+    types = {name: _one_of(values) | None if optional else _one_of(values) for name, values in schema.items()}
+    fields: dict[str, Any] = {
+        f"variable_{number}": (type_, Field(alias=name)) for number, (name, type_) in enumerate(types.items())
+    }
+    return _narrowed(Values, **fields)
 
 
 def refinement_of(names: tuple[str, ...]) -> type[Refinement]:
@@ -238,59 +227,26 @@ def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updat
 
     The output type has a variant per variable, which allows only the variable's own values.
     """
-    variants: list[tuple[str, CoreSchema]] = []
-    definitions: dict[str, dict[str, Any]] = {}
-    for name, values in schema.items():
-        # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
-        title = f"Move_{digest(name, tuple(values))[:8]}"
-        variable, variable_json = literal((name,))
-        value, value_json = literal(values)
-        variants.append((title, model_core(title, Move, {"variable": variable, "value": value})))
-        definitions[title] = model_json(title, Move, {"variable": variable_json, "value": value_json})
-    core = model_core(
-        "Updates",
-        Updates,
-        {
-            "summary": _SUMMARY.core_schema,
-            "moves": core_schema.list_schema(union(variants), min_length=min_changes, max_length=max_changes),
-        },
-    )
-    references = [{"$ref": f"#/$defs/{title}"} for title in definitions]
-    items = references[0] if len(references) == 1 else {"anyOf": references}
-    properties = {
-        "summary": _SUMMARY.json_schema(),
-        "moves": {"items": items, "maxItems": max_changes, "minItems": min_changes, "type": "array"},
-    }
-    json_schema = {"$defs": dict(sorted(definitions.items())), **model_json("Updates", Updates, properties)}
-    return cast(type[Updates], Narrowed(Updates, core, json_schema))
+    moves = [
+        create_model(
+            # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
+            f"Move_{digest(name, tuple(values))[:8]}",
+            __base__=Move,
+            __doc__=Move.__doc__,
+            variable=_one_of([name]),
+            value=_one_of(values),
+        )
+        for name, values in schema.items()
+    ]
+    union = cast(Any, Union)[tuple(moves)]
+    return _narrowed(Updates, moves=(_list(union), Field(min_length=min_changes, max_length=max_changes)))
 
 
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Return Groups over exactly these variables."""
-    max_variables = min(3, len(variables))
-    variable, variable_json = literal(variables)
-    group = {
-        "variables": core_schema.list_schema(variable, min_length=1, max_length=max_variables),
-        "text": _TEXT.core_schema,
-    }
-    groups = core_schema.list_schema(
-        model_core("Group", Group, group), min_length=1, max_length=len(variables)
-    )
-    group_json = {
-        "variables": {"items": variable_json, "maxItems": max_variables, "minItems": 1, "type": "array"},
-        "text": _TEXT.json_schema(),
-    }
-    groups_json = {
-        "items": {"$ref": "#/$defs/Group"},
-        "maxItems": len(variables),
-        "minItems": 1,
-        "type": "array",
-    }
-    json_schema = {
-        "$defs": {"Group": model_json("Group", Group, group_json)},
-        **model_json("Groups", Groups, {"groups": groups_json}),
-    }
-    return cast(type[Groups], Narrowed(Groups, model_core("Groups", Groups, {"groups": groups}), json_schema))
+    some = Field(min_length=1, max_length=min(3, len(variables)))
+    group = _narrowed(Group, variables=(_list(_one_of(variables)), some))
+    return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 
 @cache
@@ -315,10 +271,10 @@ def _narrowed(base: Any, **fields: Any) -> Any:
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
 
 
-def _one_of(names: tuple[str, ...]) -> Any:
+def _one_of(names: Iterable[str]) -> Any:
     """Return a Literal of these names, sorted: typing caches Literals regardless of order, which would change request
     digests between processes."""
-    return cast(Any, Literal)[tuple(sorted(names))]
+    return cast(Any, Literal)[tuple(sorted(set(names)))]
 
 
 def _list(item: Any) -> Any:

@@ -58,3 +58,33 @@ def test_updates_of_rejects_unknown_variables_values_and_excess_changes():
     for wrong in ([], [("c", "x")], [("e", "x")], [("a b", "x"), ("c", "z"), ("d", "x")]):
         with pytest.raises(ValidationError):
             said(*wrong)
+
+
+@pytest.mark.parametrize(
+    ("output", "valid", "invalid"),
+    [
+        (
+            answers.values_of({"a_b": ["y", "x", "y"], "model_dump": ["u"]}),
+            {"a_b": "x", "model_dump": "u"},
+            ({"a_b": "z", "model_dump": "u"}, {"a_b": "x"}, {"a_b": "x", "model_dump": "u", "c": 1}, []),
+        ),
+        (
+            answers.values_of({"a_b": ["x"], "model_dump": ["u"]}, optional=True),
+            {"a_b": None, "model_dump": "u"},
+            ({"a_b": "x"}, {"a_b": 3, "model_dump": None}),
+        ),
+        (
+            answers.groups_of(("a", "b")),
+            {"groups": [{"variables": ["a", "b"], "text": "t"}]},
+            ({"groups": []}, {"groups": [{"variables": ["c"], "text": "t"}]}),
+        ),
+    ],
+)
+def test_narrowed_type_accepts_exactly_the_names_and_values_of_the_request(output, valid, invalid):
+    answer = output.model_validate(valid)
+    assert answer.model_dump(by_alias=True) == valid
+    if isinstance(answer, answers.Values):
+        assert answer.chosen() == {name: value for name, value in valid.items() if value is not None}
+    for wrong in invalid:
+        with pytest.raises(ValidationError):
+            output.model_validate(wrong)
