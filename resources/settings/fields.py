@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
+from platformdirs import user_data_path
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
@@ -11,7 +12,6 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, MARK, DomainName
 from memflow.errors import BadSettings
 from memflow.repeats import Kind, repeat_in
-from memflow.resources.data.data_folder import default_data_folder
 from memflow.resources.lake.storage.client import check_address
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.embedder import Embedder
@@ -24,6 +24,11 @@ from memflow.suggestions import unknown_name
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
+
+
+def default_data_folder() -> Path:
+    """Return `memflow` below the user's data folder: that of XDG, or `Library/Application Support` on macOS."""
+    return user_data_path("memflow", appauthor=False)
 
 
 class SettingsFields(BaseSettings):
