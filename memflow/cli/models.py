@@ -45,7 +45,7 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.table) -> None:
         note(
             "\nPrices are per million tokens of prompts and of answers. [models.NAME] in memflow.toml adds a model.\n"
             "`--model` also takes these hosted models, with the provider's key in the environment: "
-            f"{', '.join(hosted_models(settings.hosted_models))}.\n"
+            f"{', '.join(hosted_models())}.\n"
             "`memflow models check NAME` sends small requests to an endpoint, and prints the profile that fits."
         ),
     )

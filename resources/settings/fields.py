@@ -63,11 +63,6 @@ class SettingsFields(BaseSettings):
         description="memory, or memory@model: the second dimension of the partitions.",
     )
     models: dict[str, Model] = Field(default_factory=dict, validate_default=True)
-    hosted_models: NamedPath | None = Field(
-        None,
-        description="A file of providers, models and prices in the form of resources/endpoints/hosted_models.toml, "
-        "whose providers replace memflow's.",
-    )
     roles: Roles = Roles()
     judges: dict[str, Judges] = Field(
         default_factory=dict, description="The judges of single domains, instead of the role `judge`."

@@ -8,7 +8,7 @@ from pydantic_settings import TomlConfigSettingsSource
 
 from memflow.resources.settings.own_sections import OwnDataset, OwnMemory
 
-PATHS = ("home", "data", "prompts", "wordnet", "cmudict", "hosted_models")
+PATHS = ("home", "data", "prompts", "wordnet", "cmudict")
 """The settings at the top of the file that are paths."""
 
 
