@@ -94,9 +94,7 @@ def run(
 
     try:
         with ProgressWatcher() as watcher:
-            selection, outcome = run_selection(
-                front_of(ctx), selection, watcher, budget, parallel, force, unchecked
-            )
+            selection, outcome = run_selection(selection, watcher, budget, parallel, force, unchecked)
     except KeyboardInterrupt:
         message(
             "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."
