@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, message
 from memflow.cli.selection import Selection, with_selection
 from memflow.operations.run import run_selection
