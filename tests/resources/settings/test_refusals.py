@@ -38,7 +38,7 @@ def refused(text: str) -> str:
         ("budget = 5", "budget = 5", "a table with some of the settings calls, tokens, cost."),
         ("[budget]\ncalls = 1.5", "budget.calls = 1.5", "It must be an integer."),
         (f'{MODEL}profile = "nosuch"', 'models.m.profile = "nosuch"', "It must be a table with some of"),
-        (f'{MODEL}preset = "nosuch"', 'models.m.preset = "nosuch"', "It must be one of 'openai', "),
+        (f'{MODEL}preset = "nosuch"', 'models.m.preset = "nosuch"', "there is no preset 'nosuch'"),
         (f"{MODEL}temperature = 3", "models.m.temperature = 3", "It must be less than or equal to 2."),
         (f"{MODEL}nosuch = 5", "models.m.nosuch = 5", "`memflow init example.toml` lists all."),
         (
