@@ -2,10 +2,10 @@
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from platformdirs import user_data_path
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memflow.benchmarks import registry
@@ -19,7 +19,7 @@ from memflow.resources.settings.own_sections import OwnDataset, OwnDomain, OwnMe
 from memflow.resources.settings.paths import SettingsFileSource
 from memflow.resources.settings.roles import Roles, TokenLimits
 from memflow.resources.settings.sections import BudgetLimits, Encoder, History
-from memflow.resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
+from memflow.resources.settings.values import DistinctNames, Judges, NamedPath
 from memflow.suggestions import unknown_name
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
@@ -86,10 +86,8 @@ class SettingsFields(BaseSettings):
     cmudict: NamedPath | None = Field(
         None, description="A file cmudict.dict for syllables; without it FKGL has no value."
     )
-    prompts: NamedPath | dict[str, NamedPath] | None = Field(
-        None,
-        description="A folder of prompt files that replace packaged ones (`memflow prompts`), or a table of folders by "
-        "benchmark, memory or role.",
+    prompts: NamedPath | None = Field(
+        None, description="A folder of prompt files that replace packaged ones (`memflow prompts`)."
     )
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
@@ -113,11 +111,6 @@ class SettingsFields(BaseSettings):
     sensor_seconds: int = Field(
         30, ge=1, description="Seconds between evaluations of the sensor that reruns stale partitions."
     )
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _numbers_are_numbers(cls, value: Any, info: ValidationInfo) -> Any:
-        return refuse_truth_values(value, cls.model_fields[str(info.field_name)].annotation)
 
     @field_validator("models")
     @classmethod

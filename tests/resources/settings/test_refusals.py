@@ -32,7 +32,7 @@ def refused(text: str) -> str:
         ('domains = "amemgym_demo"', 'domains = "amemgym_demo"', 'It must be a list: ["amemgym_demo"].'),
         ("domains = [5]", "domains.0 = 5", "It must be a text in quotes."),
         ("home = 5", "home = 5", "It must be a path in quotes."),
-        ("prompts = 5", "prompts = 5", "It must be a path in quotes or be a table of settings."),
+        ("prompts = 5", "prompts = 5", "It must be a path in quotes."),
         ("parallel = -1", "parallel = -1", "It must be greater than or equal to 0."),
         ('parallel = "two"', 'parallel = "two"', "It must be an integer."),
         ("budget = 5", "budget = 5", "a table with some of the settings calls, tokens, cost."),
@@ -44,7 +44,7 @@ def refused(text: str) -> str:
         (
             MODEL.replace('"http://127.0.0.1:1/v1"', '["http://a/v1", "http://b/v1"]'),
             "models.m.url",
-            "one address",
+            "It must be a text in quotes.",
         ),
         (MODEL.replace("/v1", "/v1?api-version=1"), "models.m.url", "set `query` of the profile"),
         (MODEL.replace("/v1", "/v1/chat/completions"), "models.m.url", "Remove the end /chat/completions"),
@@ -70,8 +70,6 @@ def test_refusal_names_source_key_value_and_what_is_allowed(text: str, given: st
         ('prompts = ""', 'prompts = ""', "an empty path is the current folder"),
         ("domains = ['a_b', 'a_b']", 'domains = ["a_b", "a_b"]', "a_b is repeated. Name each once."),
         ("assistants = ['full', 'full']", 'assistants = ["full", "full"]', "full is repeated."),
-        ("[budget]\ncost = true", "budget.cost = true", "Write a number."),
-        ("parallel = true", "parallel = true", "Write a number."),
         ('[models.m]\nurl = "http://h/v1"\nmodel = ""', 'models.m.model = ""', "Write the name under which"),
         (
             '[models.m]\nurl = "file:///etc/passwd"\nmodel = "m"',
