@@ -17,7 +17,7 @@ from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.endpoint import Endpoint
 from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, preset_fields, profile_of
 
-MEMORIES = ("full", "rag_2_4_30", "awi", "mem0", "mem_gpt")
+MEMORIES = ("full", "mem0", "mem_gpt")
 PAGE = Path(__file__).parents[2] / "docs/how-to/model.md"
 
 
@@ -106,7 +106,7 @@ def values(found: Run) -> list[tuple[str, float | None]]:
 @pytest.fixture(scope="module")
 def unthinking(one_user: Generated) -> Run:
     """Return the run with a model that does not think."""
-    return run(one_user, StubBehavior(provider="vllm", text_length=600), WITH_HEADROOM, "full", "awi", "mem0")
+    return run(one_user, StubBehavior(provider="vllm", text_length=600), WITH_HEADROOM, "full", "mem0")
 
 
 @pytest.mark.parametrize("behavior", THINKING)
@@ -114,7 +114,7 @@ def test_thoughts_change_no_verdict_and_are_not_stored(
     one_user: Generated, unthinking: Run, behavior: str
 ) -> None:
     thinking = StubBehavior(provider="vllm", behaviors=behavior, text_length=600, thought_tokens=2000)
-    found = run(one_user, thinking, WITH_HEADROOM, "full", "awi", "mem0")
+    found = run(one_user, thinking, WITH_HEADROOM, "full", "mem0")
     assert values(found) == values(unthinking)
     assert THOUGHT not in found.said + repr(found.tables)
 
@@ -128,5 +128,5 @@ def test_thoughts_up_to_the_token_limit_give_a_reply_with_reason(one_user: Gener
 
 def test_model_with_thinking_off_answers_without_headroom(one_user: Generated, unthinking: Run) -> None:
     behavior = StubBehavior(behaviors="thinks_in_reasoning", thought_tokens=10**6, text_length=600)
-    found = run(one_user, behavior, profile_of("vllm", thinking="off"), "full", "awi", "mem0")
+    found = run(one_user, behavior, profile_of("vllm", thinking="off"), "full", "mem0")
     assert values(found) == values(unthinking)
