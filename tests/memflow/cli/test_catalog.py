@@ -8,7 +8,6 @@ from pathlib import Path
 from stub import stub_process
 
 from memflow.benchmarks import registry
-from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import example
 
 
@@ -24,8 +23,8 @@ def test_domains_command_lists_every_registered_domain(empty) -> None:
 
 
 def test_domains_command_lists_the_samples_of_each_domain(empty) -> None:
-    Path("memflow.toml").write_text('domains = ["amemgym_demo~1", "amemgym_demo"]\n', encoding="utf-8")
-    Lake(empty.folder / "lake").write("question.probes", "amemgym_demo~2", [], fingerprint="")
+    text = 'domains = ["amemgym_demo~1", "amemgym_demo", "amemgym_demo~2"]\n'
+    Path("memflow.toml").write_text(text, encoding="utf-8")
     samples = {row["domain"]: row["samples"] for row in empty.json("domains")}
     assert samples["amemgym_demo"] == ["amemgym_demo~1", "amemgym_demo~2"] and samples["comem_demo"] == []
     assert "Samples: amemgym_demo~1, amemgym_demo~2." in empty("domains").stdout
