@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from memflow.chat.prompt_contract import contract_faults
-from memflow.chat.prompts import parse
+from memflow.chat.prompts import contract_faults, parse
 from memflow.chat.replacements import PromptFile, Replacements, replace_prompts
 from memflow.errors import BadSettings, PromptError
 from memflow.resources.settings.settings import Settings
