@@ -25,7 +25,6 @@ from memflow.resources.process import release_after_growth
 from memflow.resources.settings.settings import Settings
 from memflow.resources.validation.checks import Scope, check_partition
 from memflow.resources.validation.gx import DATA_DOCS, SUITES, validate_suite
-from memflow.scoring.drift_summary import last_drifts, markdown
 
 BLOCKING, FAULT, WARNING = "blocking_rules", "fault_rules", "warning_rules"
 CHECKS: dict[str, Severity] = {BLOCKING: "error", FAULT: "fault", WARNING: "warn"}
@@ -110,7 +109,7 @@ def _results(
             for table, of_table in results.items()
         }
         links = _links(step, partitions, settings) if severity == "error" else {}
-        yield _result(step, name, where, chosen, lake, links)
+        yield _result(step, name, where, chosen, links)
 
 
 def _evaluated(table: str, partition: str, lake: Lake, settings: Settings) -> list[RuleResult]:
@@ -135,13 +134,11 @@ def _result(
     name: str,
     partition: str,
     results: Mapping[str, Sequence[RuleResult]],
-    lake: Lake,
     links: Mapping[str, Any],
 ) -> dg.AssetCheckResult:
     evaluated = [rule for of_table in results.values() for rule in of_table]
     failed = [rule for rule in evaluated if not rule.passed]
     is_error = name in (BLOCKING, FAULT) or any(rule.severity == "error" for rule in failed)
-    is_drift = "score.drift" in step.writes and name == WARNING
     return dg.AssetCheckResult(
         check_name=name,
         asset_key=checked_asset(step),
@@ -153,15 +150,8 @@ def _result(
             "failed": len(failed),
             "evaluated": len(evaluated),
             **links,
-            **(_moved_scores(lake, partition) if is_drift else {}),
         },
     )
-
-
-def _moved_scores(lake: Lake, partition: str) -> dict[str, dg.MetadataValue]:
-    """Return the scores that moved at the last change of each assistant, as metadata of the check of the drift."""
-    moved = [drift for drift in last_drifts(lake.read("score.drift", partition)) if drift.moved]
-    return {"moved": dg.MetadataValue.md(markdown(moved))} if moved else {}
 
 
 def _specs(step: Step, shape: dg.PartitionsDefinition | None) -> Iterator[dg.AssetCheckSpec]:

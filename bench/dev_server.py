@@ -149,19 +149,14 @@ class DevHome:
             self.process = None
 
     def kill(self, what: str) -> bool:
-        """Kill the group, or one daemon, code server or worker. Return False if there was no such process."""
+        """Kill the group, or one code server or worker. Return False if there was no such process."""
         if what == "group":
             self.kill_group()
             return True
-        pids = {"daemon": self.daemon, "code server": self.code_servers, "worker": self.workers}[what]()
+        pids = {"code server": self.code_servers, "worker": self.workers}[what]()
         for pid in pids[:1]:
             os.kill(pid, signal.SIGKILL)
         return bool(pids)
-
-    def daemon(self) -> list[int]:
-        """Return the process id of the daemon, if it runs."""
-        started = children(self.process.pid) if self.process is not None else []
-        return [pid for pid in started if "dagster._daemon" in command_line(pid)]
 
     def workers(self) -> list[int]:
         """Return the process ids of the runs."""

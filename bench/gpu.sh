@@ -116,7 +116,8 @@ fi
 
 # Measure one setting: its name, the requests at once, whether prefixes are cached, and options of bench.model.
 measure() {
-  local name=$1 concurrency=$2 caching=$3 status=0
+  local name=$1 concurrency=$2 caching=$3 status=0 flag=--enable-prefix-caching
+  if [ "$caching" = false ]; then flag=--no-enable-prefix-caching; fi
   shift 3
   if [ "$cpu" = 1 ]; then concurrency=8; fi
   cat > "$work/memflow.toml" <<TOML
@@ -127,8 +128,7 @@ model = "$folder/$shape"
 executable = '$vllm'
 dtype = "bfloat16"
 max_model_len = $length
-prefix_caching = $caching
-arguments = ["--load-format", "dummy", "--seed", "0"${options:+, $options}]
+arguments = ["$flag", "--load-format", "dummy", "--seed", "0"${options:+, $options}]
 concurrency = $concurrency
 startup = $limit
 TOML

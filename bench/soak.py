@@ -1,7 +1,7 @@
 """A soak test: processes are killed at random moments, and no result may show it.
 
 * `dev`: `memflow dev` is killed (SIGKILL of its process group) and started again while it works on a backfill of 12
-  partitions, or its daemon, its code server or the process of a run is killed alone. The backfill must end by itself,
+  partitions, or its code server or the process of a run is killed alone. The backfill must end by itself,
   and no run may hold a pool slot.
 * `command`: `memflow run` is killed. Each is forked from a process that has imported memflow, which saves the start-up.
 * `beside`: two `memflow run` work on the partitions of a backfill of `memflow dev` at the same time. Nothing is killed.
@@ -42,7 +42,7 @@ MEMORIES = (
 KILLED_MEMORIES = ("full", "rag_2_4_30", "bm25_message", "awi_2_4")
 """The assistants of the killed command line: fewer, because each start replays what was answered."""
 LATENCY = 0.2
-KINDS = ("group", "daemon", "code server", "worker")
+KINDS = ("group", "code server", "worker")
 """What is killed: `memflow dev` with all of its processes, or one process."""
 PAUSE_S = (0.0, 15.0)
 """The seconds between the start of a run's process and a kill."""

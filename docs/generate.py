@@ -32,7 +32,7 @@ from memflow.checks.expectations import expectations_of
 from memflow.cli import app
 from memflow.pipeline import STEPS, WRITERS
 from memflow.records import KEYS, TABLES, columns
-from memflow.resources.data.data_folder import default_data_folder
+from memflow.resources.settings.fields import default_data_folder
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.catalog import SHARED, catalog, declared_metrics
 

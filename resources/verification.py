@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from memflow.errors import BadInput, DamagedFile, MemflowError, MissingData
+from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import TABLES
-from memflow.resources.data.downloads.record import read_records
 from memflow.resources.lake.damage import rebuild_command
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.versions import kept_files
@@ -36,7 +35,6 @@ def find_damage(settings: Settings, lake: Lake, *, whole: bool = True) -> list[D
         *_ledger(settings, whole),
         *_database(settings, lake, whole),
         *(_caches(settings) if whole else ()),
-        *_downloads(settings),
     ]
 
 
@@ -108,11 +106,3 @@ def _sqlite_fault(path: Path) -> str | None:
     finally:
         connection.close()
     return None if result == "ok" else str(result)
-
-
-def _downloads(settings: Settings) -> Iterator[Damage]:
-    try:
-        read_records(settings.data)
-    except MemflowError as error:
-        fix = "Move it away: `memflow data get NAME` compares the files with published checksums."
-        yield Damage("data", "the record of downloads", str(error), fix)

@@ -144,7 +144,7 @@ def served_model(url: str) -> str:
     Raises BadSettings for another number of models or an invalid address, and ChatError if it does not answer.
     """
     check_address("model", url)
-    served = served_models(url, Model.model_fields["key_variable"].default, Profile(), PATIENCE)
+    served = [*served_models(url, Model.model_fields["key_variable"].default, Profile(), PATIENCE)]
     if len(served) == 1:
         return served[0]
     shown = ", ".join(served[:MOST_NAMES]) + (", ..." if len(served) > MOST_NAMES else "")

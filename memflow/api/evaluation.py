@@ -115,7 +115,7 @@ def evaluate(
                 retrieval_only=retrieval_only,
             )
             with progress_watcher(progress) as watcher:
-                selection, outcome = run_selection(front, selection, watcher, parallel=parallel, force=force)
+                selection, outcome = run_selection(selection, watcher, parallel=parallel, force=force)
     finally:
         gc.unfreeze()  # a run freezes all objects, also those of the caller
     retrieving = (name for _, name in selection.retrieval_only)

@@ -119,7 +119,7 @@ class LedgeredChat:
                 if answer.digest != key:  # most chats set it
                     answer = replace(answer, digest=key)
                 stored = in_flight[key] = self.ledger.put(answer, request, self.account)
-                completion = await _result_of(stored)
+                completion = await asyncio.shield(stored)  # it is stored also if this request is cancelled
             first.set_result(completion)
             return completion
         except Exception as error:
@@ -133,29 +133,6 @@ class LedgeredChat:
                 del in_flight[key]
             else:  # cancelled while the completion is stored
                 in_flight[key].add_done_callback(lambda _: in_flight.pop(key))
-
-
-def _result_of(stored: asyncio.Future[Completion]) -> asyncio.Future[Completion]:
-    """Return a future with the result of `stored`. If its request is cancelled, the completion is stored nevertheless.
-
-    asyncio.shield does the same in more callbacks of the event loop.
-    """
-    if stored.done():
-        return stored
-    waiting: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
-
-    def settle(_: object) -> None:
-        if waiting.done():
-            stored.cancelled() or stored.exception()  # mark it as retrieved
-        elif stored.cancelled():
-            waiting.cancel()
-        elif (error := stored.exception()) is not None:
-            waiting.set_exception(error)
-        else:
-            waiting.set_result(stored.result())
-
-    stored.add_done_callback(settle)
-    return waiting
 
 
 @dataclass

@@ -37,7 +37,6 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memflow.chat.fences import layout, mark_of
-from memflow.chat.prompt_contract import check_contract
 from memflow.chat.replacements import PromptFile, replacement
 from memflow.chat.requests import ChatMessage, Role
 from memflow.errors import PromptError
@@ -218,6 +217,46 @@ def parse(text: str, package: str, where: str, untrusted: tuple[str, ...] = ()) 
         usual_tokens=front.usual_tokens,
         untrusted=fenced,
     )
+
+
+def check_contract(packaged: Prompt, mine: Prompt, where: str) -> None:
+    """Raise PromptError with the file and every difference if `mine` cannot replace the packaged prompt."""
+    if wrong := contract_faults(packaged, mine):
+        faults = " ".join(f"{fault}. {fix}." for fault, fix in wrong)
+        raise PromptError(f"{where} cannot replace the prompt {packaged.name}: {faults}")
+
+
+def contract_faults(packaged: Prompt, mine: Prompt) -> list[tuple[str, str]]:
+    """Return the reasons why `mine` cannot replace the packaged prompt, as pairs of fault and fix.
+
+    Name, fields, output type and language must be equal, and both or neither must have a section `# history`.
+    """
+    found = [
+        (f"its {what} is {own}", f"Set `{what}` to {needed}")
+        for what, own, needed in (
+            ("name", mine.name, packaged.name),
+            ("language", mine.language, packaged.language),
+        )
+        if own != needed
+    ]
+    own, needed = (None if each.output is None else each.output.__name__ for each in (mine, packaged))
+    if own != needed:
+        found.append(
+            (f"its output is {own}", "Remove `output`" if needed is None else f"Set `output` to {needed}")
+        )
+    if missing := [name for name in packaged.fields if name not in mine.fields]:
+        fix = "Add them to `fields`, and to the text or to `unused`"
+        found.append((f"the fields {', '.join(missing)} are missing", fix))
+    if unknown := [name for name in mine.fields if name not in packaged.fields]:
+        found.append(
+            (f"the fields {', '.join(unknown)} are unknown", f"Use only {', '.join(packaged.fields)}")
+        )
+    has_history, needs_history = ("history" in dict(each.sections) for each in (mine, packaged))
+    if needs_history and not has_history:
+        found.append(("it has no place for the conversation", "Add the line `# history`"))
+    elif has_history and not needs_history:
+        found.append(("it has a place for a conversation, but none is sent", "Remove the line `# history`"))
+    return found
 
 
 def _first(wrong: Exception) -> str:

@@ -3,13 +3,11 @@
 from functools import cache
 
 from memflow.benchmarks import registry
-from memflow.checks import continual, every_table, inputs, outputs
+from memflow.checks import every_table, inputs, outputs
 from memflow.checks.rules import Expectation, add_descriptions
 from memflow.records import TABLES
 
-SHARED = add_descriptions(
-    (*every_table.EXPECTED, *inputs.EXPECTED, *outputs.EXPECTED, *continual.EXPECTED), "memflow.checks"
-)
+SHARED = add_descriptions((*every_table.EXPECTED, *inputs.EXPECTED, *outputs.EXPECTED), "memflow.checks")
 """The rules that hold for every benchmark."""
 
 

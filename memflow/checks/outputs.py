@@ -42,31 +42,6 @@ def _minority_simulators(scores: Sequence[Score]) -> list[int]:
     return [at for at, score in enumerate(scores) if score.simulator != majority[score.domain]]
 
 
-_FAILURES = ("write_failure", "read_failure", "utilization_failure")
-
-
-def _unattributed_errors(scores: Sequence[Score]) -> list[int]:
-    """Return the indices of failure rates that contradict the accuracy.
-
-    Attributed failures and unattributed errors must sum to the number of wrong answers.
-    """
-    groups: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
-    for at, score in enumerate(scores):
-        if score.variant == "standard" and score.value is not None:
-            groups[score.domain, score.assistant, score.slice][score.metric] = at
-    found = []
-    for group in groups.values():
-        if not group.keys() >= {"accuracy", *_FAILURES}:
-            continue
-        accuracy, *failures = (scores[group[metric]] for metric in ("accuracy", *_FAILURES))
-        wrong = accuracy.n * (1 - (accuracy.value or 0.0))
-        failed = sum(failure.n * (failure.value or 0.0) for failure in failures)
-        unattributed = {accuracy.n - failure.n for failure in failures}
-        if len(unattributed) > 1 or abs(failed + unattributed.pop() - wrong) > 1e-6 * accuracy.n:
-            found += [group[metric] for metric in _FAILURES]
-    return sorted(found)
-
-
 def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
     """Return the indices of scores whose prompt or model version differs from comparable scores.
 
@@ -77,12 +52,6 @@ def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
         for at, differences in enumerate(differing_settings(scores))
         if differences and any(name in differences for name in ("prompt ", "replaced prompts ", "model "))
     ]
-
-
-def _value_in_interval(score: Score) -> bool:
-    if score.value is None or score.low is None or score.high is None:
-        return True
-    return score.low <= score.value <= score.high
 
 
 def _moved_scores(rows: Sequence[Drift]) -> list[int]:
@@ -177,13 +146,6 @@ EXPECTED: tuple[Expectation, ...] = (
     *expect(
         "score.leaderboard",
         {
-            "failure_rates_sum_to_error_rate": WholeTable(_unattributed_errors),
-        },
-    ),
-    *expect(
-        "score.leaderboard",
-        {
-            "score_in_its_confidence_interval": EachRow(_value_in_interval),
             "judge_is_not_answering_model": EachRow(lambda row: not row.self_judges),
             "one_simulator_per_domain": WholeTable(_minority_simulators),
             "comparable_scores_have_same_prompt_and_model_version": WholeTable(_other_prompt_or_model),

@@ -31,16 +31,15 @@ def domains(ctx: typer.Context, form: FormatOption = Format.table) -> None:
     """List the domains with their benchmark and title, and the benchmarks of other packages that cannot be used.
 
     A domain is a benchmark's testbed, and a partition of the asset graph. The JSON output also has the data sets and
-    parameters of each domain, and its samples in memflow.toml or in earlier runs.
+    parameters of each domain, and its samples in memflow.toml.
     """
     from memflow.benchmarks import registry
-    from memflow.resources.runs.added_partitions import with_added_partitions
 
     settings = front_of(ctx).load()
     problems = registry.problems()
     broken = {problem.name for problem in problems} & registry.installed().plugins.keys()
     known = {**registry.domains(), **{name: settings.domain(name) for name in settings.own_domains}}
-    partitions = map(settings.domain, with_added_partitions(settings).domains)
+    partitions = map(settings.domain, settings.domains)
     samples = [domain for domain in partitions if domain.limit]
     rows = [
         {

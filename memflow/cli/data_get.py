@@ -13,7 +13,7 @@ from memflow.errors import BadInput
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset
-    from memflow.resources.data.downloads.record import DownloadRecord
+    from memflow.resources.data.downloads.get import Downloaded
     from memflow.resources.data.library import Library
     from memflow.resources.settings.settings import Settings
 
@@ -35,8 +35,7 @@ def get(
 ) -> None:
     """Download published data sets from their origin to the data folder, after showing license and size.
 
-    Files are compared with their published checksums; without a known checksum, the checksum is recorded on the first
-    download. Nothing is downloaded by any other command.
+    Files are compared with their published checksums, where there are any. Nothing is downloaded by any other command.
     """
     from memflow.resources.data.library import Library
 
@@ -50,12 +49,17 @@ def get(
             "--yes."
         )
     done, present = _download(folder, datasets, yes, force)
-    status = [library.status_of(dataset.name) for dataset in datasets]
+    missing = {dataset.name: library.missing(dataset.name) for dataset in datasets}
     files = [
-        {"dataset": record.dataset, "url": record.url, "file": file, "sha256": sha256, "checksum": checksum}
-        for record in done
-        for checksum in ["as published" if record.published_checksum else "not known; recorded"]
-        for file, sha256 in record.files.items()
+        {
+            "dataset": downloaded.item.dataset.name,
+            "url": downloaded.item.origin.url,
+            "file": file,
+            "sha256": sha256,
+            "checksum": "as published" if downloaded.item.origin.sha256 else "not published",
+        }
+        for downloaded in done
+        for file, sha256 in downloaded.files.items()
     ]
     rows = [
         (row["dataset"], row["file"], f"{row['sha256'][:16]}…", row["checksum"]) for row in files[:MOST_FILES]
@@ -67,15 +71,19 @@ def get(
             "folder": str(folder),
             "files": files,
             "present": present,
-            "datasets": {dataset.dataset.name: dataset.state for dataset in status},
+            "datasets": {name: "missing" if lacking else "found" for name, lacking in missing.items()},
         },
         *([table(("data set", "file", "sha256", "checksum"), rows, "Downloaded")] if done else []),
-        Text(f"{others}{decimal(sum(record.size for record in done))} downloaded to {folder}."),
-        *([note(f"{len(present):,} files were there; --force downloads them again.")] if present else []),
+        Text(f"{others}{decimal(sum(downloaded.size for downloaded in done))} downloaded to {folder}."),
         *(
-            note(f"{lacking.dataset.name} lacks {', '.join(lacking.missing)}. {lacking.dataset.how}")
-            for lacking in status
-            if lacking.missing
+            [note(f"{len(present):,} files and folders were there; --force downloads them again.")]
+            if present
+            else []
+        ),
+        *(
+            note(f"{dataset.name} lacks {', '.join(missing[dataset.name])}. {dataset.how}")
+            for dataset in datasets
+            if missing[dataset.name]
         ),
     )
 
@@ -111,8 +119,8 @@ def _chosen(
 
 def _download(
     folder: Path, datasets: Sequence["Dataset"], yes: bool, force: bool
-) -> tuple[list["DownloadRecord"], list[str]]:
-    """Show license, origin and size, ask, and download. Return the records, and the files that were there already.
+) -> tuple[list["Downloaded"], list[str]]:
+    """Show license, origin and size, ask, and download. Return the downloads, and what was there already.
 
     Raises DownloadFailed; BadInput if nobody can answer the question; typer.Exit if the user declines.
     """
@@ -142,4 +150,4 @@ def _download(
         if not accepted:
             message("Nothing was downloaded.")
             raise typer.Exit(1)
-    return list(download(folder, items, force=force)), present
+    return list(download(folder, items)), present

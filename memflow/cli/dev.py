@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from memflow.cli.front import front_of
+from memflow.cli.output import message
 
 
 def dev(
@@ -26,8 +27,8 @@ def dev(
 ) -> None:
     """Open the Dagster UI on the instance of these settings. Press Ctrl-C to stop it.
 
-    The UI and the daemon share the server of the code location `memflow`. Each is started again when it ends. Runs and
-    backfills of a `memflow dev` that was stopped or killed continue. Requests of foreign web pages are refused.
+    The UI and the daemon share the server of the code location `memflow`. Runs and backfills of a `memflow dev` that
+    was stopped or killed continue. Requests of foreign web pages are refused.
     """
     from memflow.resources.dagster_version import require_dagster
 
@@ -50,13 +51,6 @@ def dev(
     if front.settings is not None:
         environment["MEMFLOW_SETTINGS"] = str(front.settings.absolute())
 
-    def requeue() -> None:
-        if count := recover_runs(folder):
-            report(f"{count} run{'s' if count > 1 else ''} without a process returned to the queue.")
-
-    def report(sentence: str) -> None:
-        typer.echo(sentence, err=True)
-
     with hold_home(folder, f"http://{host}:{port}"), tempfile.TemporaryDirectory() as sockets:
         require_free_port(host, port)
         socket = Path(sockets) / "code"
@@ -64,12 +58,14 @@ def dev(
         location = ["-m", definitions_module(Path.cwd()), "-d", str(Path.cwd()), "--location-name", NAME]
         serve = ["dagster", "code-server", "start", *location, "--socket", str(socket)]
         programs = [
-            Program("code server", serve, before_start=requeue, is_ready=socket.exists),
+            Program("code server", serve, socket.exists),
             Program(
                 "webserver", ["memflow.resources.runs.webserver", *workspace, "-h", host, "-p", str(port)]
             ),
             Program("daemon", ["dagster._daemon", "run", *workspace]),
         ]
-        report(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)")
+        if count := recover_runs(folder):
+            message(f"{count} run{'s' if count > 1 else ''} without a process returned to the queue.")
+        message(f"Dagster UI on http://{host}:{port} (press Ctrl-C to stop)")
         with hold_lease(settings.home):  # vLLM servers that a run starts are kept for the next ones
-            supervise(programs, environment, report)
+            supervise(programs, environment)

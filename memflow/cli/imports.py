@@ -76,7 +76,7 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
         from memflow.operations.pipeline import Silent, run_pipeline
         from memflow.operations.planned_runs import RunRequest
         from memflow.resources.imported_judgments import judge_imported
-        from memflow.resources.runs.added_partitions import add_partitions, with_added_partitions
+        from memflow.resources.runs.added_partitions import with_added_partitions
 
         settings = front_of(ctx).load()
         of = settings.domain(domain)
@@ -91,7 +91,6 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
             probes = [probe for probe in reader.rows("question.probes", domain) if probe.split == "test"]
             results = judge_imported(settings, of, results, probes)
         store_results(settings, domain, results)
-        add_partitions(settings, settings, [domain], [])
         outcome = run_pipeline(with_added_partitions(settings), RunRequest((), ()), Silent())
         if outcome.failed:
             raise BadInput(f"cannot publish scores of {domain}; fix this and rerun: {outcome.failed[0][1]}")

@@ -19,8 +19,16 @@ if TYPE_CHECKING:
 ledger = App(
     no_args_is_help=True, help="Show what the ledger of answered requests contains, and forget answers."
 )
-GROUPS = ("model", "prompt", "end")
-NUMBERS = ("requests", "prompt_tokens", "completion_tokens", "reasoning_tokens", "cut", "bytes")
+COLUMNS = (
+    "model",
+    "prompt",
+    "end",
+    "answers",
+    "prompt_tokens",
+    "completion_tokens",
+    "reasoning_tokens",
+    "bytes",
+)
 
 
 class AnswerKind(StrEnum):
@@ -34,22 +42,19 @@ class AnswerKind(StrEnum):
 
 @ledger.command()
 def stats(ctx: typer.Context, form: FormatOption = Format.table) -> None:
-    """Show the sent requests by model, prompt and end: tokens, answers cut at the token limit, and bytes.
+    """Show the stored answers by model, prompt and end: number, tokens, and bytes with the messages of their requests.
 
-    Bytes count the stored messages and answers. Failed requests have no tokens. `memflow show usage` has their cost.
+    `memflow show usage` has the requests, also failed ones, and their cost.
     """
     from memflow.resources.ledger.maintenance import disk_bytes, groups
 
     with _ledger(ctx) as opened, opened.connect() as connection:
-        rows = [
-            {**group.by, **{name: getattr(group, name) for name in NUMBERS}}
-            for group in groups(connection, GROUPS)
-        ]
+        rows = groups(connection)
         size = disk_bytes(connection)
     answer(
         form,
         {"groups": rows, "disk_bytes": size},
-        table_of(rows, (*GROUPS, *NUMBERS), "Sent requests"),
+        table_of(rows, COLUMNS, "Stored answers"),
         note(f"{size / 1e6:,.1f} MB on disk."),
         rows=rows,
     )

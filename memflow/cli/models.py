@@ -45,7 +45,7 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.table) -> None:
         note(
             "\nPrices are per million tokens of prompts and of answers. [models.NAME] in memflow.toml adds a model.\n"
             "`--model` also takes these hosted models, with the provider's key in the environment: "
-            f"{', '.join(hosted_models(settings.hosted_models))}.\n"
+            f"{', '.join(hosted_models())}.\n"
             "`memflow models check NAME` sends small requests to an endpoint, and prints the profile that fits."
         ),
     )
@@ -75,10 +75,12 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
 def _observe_window(settings: "Settings", model: "Model") -> "Observation":
     """Return the window that the server of a model states, and record it; else the setting that states it."""
     from memflow.resources.endpoints.model_check import Observation
-    from memflow.resources.endpoints.windows import record_window, stated_window
+    from memflow.resources.endpoints.model_list import served_models, window_of
+    from memflow.resources.endpoints.windows import record_window
 
     try:
-        window = stated_window(model.url, model.model, model.key_variable, model.profile, PATIENCE)
+        served = served_models(model.url, model.key_variable, model.profile, PATIENCE)
+        window = window_of(model.model, served)
     except ChatError:
         window = None
     if window is None:
@@ -96,7 +98,7 @@ def check(
     name: Annotated[str, argument("NAME", "A model of memflow.toml.")],
     form: FormatOption = Format.table,
 ) -> None:
-    """Send about fifteen small requests to a model, list what it accepts, and print matching settings.
+    """Send about ten small requests to a model, list what it accepts, and print matching settings.
 
     No setting changes. The context window that the server states is recorded in the home. The requests cost some
     thousand tokens at most.
@@ -110,7 +112,7 @@ def check(
     model = settings.models[name]
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
-    message(f"memflow: about fifteen requests to {model.model} at {model.url}; a slow model takes minutes.")
+    message(f"memflow: about ten requests to {model.model} at {model.url}; a slow model takes minutes.")
     made = ModelCheck(
         model.model,
         requests_to(model),

@@ -166,7 +166,7 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float | Non
     from memflow.resources.endpoints.hosted_models import find_hosted
 
     playing = dict.fromkeys(settings.role_models())
-    listed = {name: find_hosted(settings.model(name).model, settings.hosted_models) for name in playing}
+    listed = {name: find_hosted(settings.model(name).model) for name in playing}
     at_once = ", ".join(f"{name} {settings.model(name).concurrency}" for name in playing)
     return [
         *_rates(planned, latency, at_once),

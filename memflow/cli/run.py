@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import front_of
 from memflow.cli.output import Format, FormatOption, answer, message
 from memflow.cli.selection import Selection, with_selection
 from memflow.operations.run import run_selection
@@ -94,9 +93,7 @@ def run(
 
     try:
         with ProgressWatcher() as watcher:
-            selection, outcome = run_selection(
-                front_of(ctx), selection, watcher, budget, parallel, force, unchecked
-            )
+            selection, outcome = run_selection(selection, watcher, budget, parallel, force, unchecked)
     except KeyboardInterrupt:
         message(
             "memflow: interrupted. Rerun the command to continue: answered requests come from the ledger."

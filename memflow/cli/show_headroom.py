@@ -103,9 +103,7 @@ def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> No
         return
     from memflow.operations.executor import open_executor
     from memflow.operations.planned_runs import PlannedRun
-    from memflow.resources.runs.added_partitions import add_partitions
 
-    add_partitions(settings, settings, (domain,), tuple(stale))
     with open_executor(settings, fingerprints, lambda context, done, total: None, None) as executor:
         for name in stale:
             message(f"Searching the entries of {name} in {domain} again.")

@@ -201,7 +201,7 @@ def _served(settings: "Settings", score: Score, protocol: Mapping[str, Any]) -> 
         ), UNKNOWN
     if model.kind == "scripted":
         return f"memflow/{model.model}", "self_deployed"
-    hosted = find_hosted(model.model, settings.hosted_models)
+    hosted = find_hosted(model.model)
     if hosted is None or hosted.url.rstrip("/") != model.url.rstrip("/"):
         return model.model, "self_deployed" if model.kind == "vllm" else UNKNOWN
     developer = "" if "/" in model.model else f"{hosted.preset.partition('_')[0]}/"

@@ -68,7 +68,7 @@ def _served(url: str, model: str, key_variable: str, profile: "Profile") -> str:
     from memflow.resources.endpoints.addresses import display_address
     from memflow.resources.endpoints.model_list import served_models
 
-    known = served_models(url, key_variable, profile, PATIENCE)
+    known = [*served_models(url, key_variable, profile, PATIENCE)]
     if model not in known:
         shown = ", ".join(known[:5]) + (", ..." if len(known) > 5 else "")
         raise BadSettings(f"{display_address(url)} serves {shown or 'no model'}, but not {model!r}")

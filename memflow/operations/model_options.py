@@ -54,7 +54,7 @@ def _model_name(configured: "Settings", name: str, served: dict[str, dict[str, A
 
     if name in configured.models or name in served:
         return name
-    hosted = find_hosted(name, configured.hosted_models)
+    hosted = find_hosted(name)
     if hosted is None:
         raise BadSettings(
             f"there is no model {name!r} in memflow.toml, and memflow knows no hosted model of this name. `memflow "

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from memflow.operations.front import Front
 from memflow.operations.messages import message
 from memflow.operations.selection import Selection
 
@@ -13,7 +12,6 @@ if TYPE_CHECKING:
 
 
 def run_selection(
-    front: Front,
     selection: Selection,
     watcher: "Silent",
     budget: float | None = None,
@@ -30,7 +28,6 @@ def run_selection(
     from memflow.operations.required_checks import run_required_checks, skip_checks
     from memflow.resources.models.learned_windows import learn_windows
     from memflow.resources.process import allow_open_files
-    from memflow.resources.runs.added_partitions import add_partitions
 
     settings = selection.settings
     spending = settings.budget.with_cost(budget).budget()
@@ -38,7 +35,6 @@ def run_selection(
         settings = skip_checks(settings)
     selection = replace(selection, settings=settings)
     retrieving = selection.retrieval_only
-    domains = tuple(dict.fromkeys((*selection.domains, *(domain for domain, _ in retrieving))))
     assistants = tuple(dict.fromkeys((*selection.assistants, *(name for _, name in retrieving))))
     at_once = parallel or settings.partitions_at_once(assistants)
     needed = settings.open_files(at_once)
@@ -50,6 +46,5 @@ def run_selection(
     request = RunRequest(selection.domains, selection.assistants, force, at_once, retrieving)
     for sentence in learn_windows(settings, selection.assistants):
         message(f"memflow: {sentence}")
-    add_partitions(front.load(), settings, domains, assistants)
     run_required_checks(selection, force, spending)
     return selection, run_pipeline(settings, request, watcher, spending)

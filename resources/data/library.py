@@ -5,10 +5,9 @@ memflow/benchmarks/datasets.py declares data sets; benchmarks read the files.
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Literal
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset, how_to_get
@@ -19,18 +18,6 @@ from memflow.resources.files.file_cache import FileCache, FileState
 
 CHECKSUMS = ".cache/checksums-1"
 """The cache of the data files' checksums below the home folder, with the version of its content."""
-State = Literal["found", "part", "missing", "wrong checksum"]
-
-
-@dataclass(frozen=True)
-class DatasetStatus:
-    """The state of a data set, and its required (`missing`) and optional (`lacking`) files that do not exist."""
-
-    dataset: Dataset
-    state: State
-    missing: tuple[str, ...] = ()
-    wrong: tuple[str, ...] = ()
-    lacking: tuple[str, ...] = ()
 
 
 class Library:
@@ -73,20 +60,26 @@ class Library:
         checksum differs from the published one.
         """
         dataset = self.dataset(dataset)
-        holding = self.status_of(dataset)
-        if holding.missing:
+        if missing := self.missing(dataset):
             raise MissingData(
-                f"{', '.join(holding.missing)} of the data set {dataset.name} is missing; searched "
-                f"{self._where(dataset)}. {dataset.advice}"
+                f"{', '.join(missing)} of the data set {dataset.name} is missing; searched {self._where(dataset)}. "
+                f"{dataset.advice}"
             )
-        if holding.wrong:
-            name = holding.wrong[0]
-            path = self._there(dataset)[name]
-            raise BadInput(
-                f"{path} of the data set {dataset.name} differs from the published file: its SHA-256 is "
-                f"{self._sum(path)} instead of {dataset.sums[name]}. {dataset.replacement_advice}"
-            )
-        return self._there(dataset)
+        there = self._there(dataset)
+        for name, path in there.items():
+            published = dataset.sums.get(name)
+            if published and not dataset.partial and self._sum(path) != published.lower():
+                raise BadInput(
+                    f"{path} of the data set {dataset.name} differs from the published file: its SHA-256 is "
+                    f"{self._sum(path)} instead of {published}. {dataset.replacement_advice}"
+                )
+        return there
+
+    def missing(self, dataset: Dataset | str) -> list[str]:
+        """Return the required files of a data set that do not exist."""
+        dataset = self.dataset(dataset)
+        there = self._there(dataset)
+        return [name for name in dataset.files if name not in there]
 
     def sums(self, dataset: Dataset | str) -> dict[str, str]:
         """Return the SHA-256 of each existing file of a data set by name."""
@@ -98,8 +91,7 @@ class Library:
 
     def found(self, dataset: Dataset | str) -> bool:
         """Return whether every required file of a data set exists; contents are not checked."""
-        dataset = self.dataset(dataset)
-        return len(self._there(dataset)) == len(dataset.files)
+        return not self.missing(dataset)
 
     def datasets_of(self, domain: Domain) -> tuple[list[Dataset], list[Dataset]]:
         """Return the data sets of a domain that can be read, and those of which files are missing.
@@ -124,23 +116,6 @@ class Library:
             if each.optional
         ]
         return found, lacking + partly
-
-    def status_of(self, dataset: Dataset | str) -> DatasetStatus:
-        """Return which files of a data set exist and which are missing."""
-        dataset = self.dataset(dataset)
-        there = self._there(dataset)
-        missing = tuple(name for name in dataset.files if name not in there)
-        wrong = tuple(
-            name
-            for name, path in there.items()
-            if name in dataset.sums and not dataset.partial and self._sum(path) != dataset.sums[name].lower()
-        )
-        state: State = "found"
-        if wrong:
-            state = "wrong checksum"
-        elif missing:
-            state = "part" if there else "missing"
-        return DatasetStatus(dataset, state, missing, wrong, dataset.optional)
 
     def _there(self, dataset: Dataset) -> dict[str, Path]:
         root = Path(str(files(dataset.package))) if dataset.ships else self.folder

@@ -35,9 +35,6 @@ PROSE_REPLIES = 5
 Repeated requests do not count: a model may decline a few users' questions in prose, each time.
 """
 
-REFUSED_SCHEMA = frozenset({400, 422, 500, 501})
-"""Statuses of servers that cannot follow a schema; then the request is sent in the next way, if the profile has one."""
-
 THINKING_TOKENS = 2048
 """A token limit in which most thoughts end."""
 LOST_REPLIES = 5
@@ -103,19 +100,16 @@ class OpenAIChat:
         """
 
         def read(content: bytes) -> tuple[ChatReply, None]:
-            reply = self._without_secrets(read_reply(content, used.profile))
+            reply = self._without_secrets(read_reply(content, self.endpoint.profile))
             return self._with_recovered_text(reply, request), None
 
-        used = self.bodies.of(request)
-        body = used.build(self.model, request)
+        body = self.bodies.build(self.model, request)
         for repetition in range(BLANK_TRIES):
             try:
                 reply, _, completion = await self.send(request, body, repetition, read)
             except PromptTooLong as error:
                 raise self._with_window(error) from error.__cause__
             except RequestRefused as error:
-                if error.status in REFUSED_SCHEMA and self.bodies.fall_back(request, used):
-                    return await self.complete(request)
                 raise self._misconfiguration(error, request) or error from error.__cause__
             self._accepted.add(_form(request))
             if reply.end != "blank":
@@ -211,15 +205,13 @@ class OpenAIChat:
             reply.end == "cut" and not reply.text.strip() and bool(reply.thoughts or reply.usage.reasoning)
         )
         if self._lost >= LOST_REPLIES and 2 * self._lost >= self._narrow:
-            raise no_room_for_thoughts(self.model, self.section, self.endpoint.profile)
+            raise no_room_for_thoughts(self.model, self.section)
 
     def _require_structure(self, reply: ChatReply, request: ChatRequest) -> None:
         """Raise ModelMisconfigured if the first typed replies are prose: the server ignores the requested structure."""
         profile = self.endpoint.profile
         if self._follows_structure or request.output is None or profile.structured == "prompt":
             return
-        if profile.structured_fallback:
-            return  # the next attempt has another form
         self._follows_structure = "{" in reply.text
         self._prose += reply.end == "answered" and request.attempt == 0
         if self._prose >= PROSE_REPLIES and not self._follows_structure:

@@ -27,8 +27,8 @@ from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
 
 if TYPE_CHECKING:
     import httpx2
+    import openai
 
-    from memflow.resources.endpoints.sdk import Sdk
     from memflow.resources.endpoints.transport import Exchange
 
 FIRST_CONTACT = 5.0
@@ -113,30 +113,33 @@ class Endpoint:
         self.address = display_address(self.url)
         """The address in messages."""
         self._api_key = ApiKey()
-        self._sdk: Sdk | None = None
+        self._client: openai.AsyncOpenAI | None = None
         self._down = False
 
     async def __aenter__(self) -> "Endpoint":
-        from memflow.resources.endpoints.sdk import Sdk  # noqa: PLC0415  (takes 0.6 s)
+        from memflow.resources.endpoints.transport import (  # noqa: PLC0415  (takes 0.6 s)
+            BoundedClient,
+            key_headers,
+            open_client,
+        )
 
         self._api_key = ApiKey.of(self.key_variable)
         self._limiter = limiter_of(self.url, self.concurrency)
-        self._sdk = Sdk(
+        http_client = BoundedClient(
             self.url,
-            self._api_key,
-            self.profile,
             concurrency=self.concurrency,
-            retries=self.tries - 1,
             timeout=self.timeout,
             response_bytes=self.response_bytes,
             attempt=self._attempt,
         )
+        self._client = open_client(self.url, self._api_key, self.profile, self.tries - 1, http_client)
+        self._key_headers = key_headers(self._api_key, self.profile)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        sdk, self._sdk = self._sdk, None
-        if sdk is not None:
-            await sdk.close()
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
 
     def redact(self, text: str) -> str:
         """Return a text without the API key, which a server may repeat."""
@@ -152,37 +155,37 @@ class Endpoint:
         responses are broken, QuotaExhausted if the key has no quota left, EndpointDown if the address does not answer,
         and ChatError if only this request keeps failing.
         """
-        headers = {"Idempotency-Key": key} if key and self.profile.idempotency else {}
+        headers = dict(self._key_headers)
+        if key and self.profile.idempotency:
+            headers["Idempotency-Key"] = key
         conversation = conversation_key()
         if conversation and self.profile.session:
             headers[SESSION_HEADER] = conversation
         call = Call(read, str(body.get("model", "")))
-        await self._send(call, "POST", path, body, headers)
+        await self._send(call, "POST", path, body=body, options={"headers": headers})
         return Answer(call.value, call.seconds)
 
     async def get(self, path: str, read: Callable[[bytes], T]) -> T:
         """Return the value that `read` parses from a document at an address. Raises the errors of `post`."""
         call = Call(read)
-        await self._send(call, "GET", path)
+        await self._send(call, "GET", path, options={"headers": self._key_headers})
         value: T = call.value
         return value
 
-    async def _send(
-        self,
-        call: Call,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        """Send a request by the SDK, which calls `_attempt` for each attempt. Raises the errors of `post`."""
-        from memflow.resources.endpoints.sdk import SdkError  # noqa: PLC0415
+    async def _send(self, call: Call, method: str, path: str, **arguments: Any) -> None:
+        """Send a request by the SDK, which calls `_attempt` for each attempt. Raises the errors of `post`.
 
-        assert self._sdk is not None, f"enter the endpoint {self.address} first (async with)"
+        The SDK's generic methods send it: `chat.completions.create` would check every message, at 3 ms a request.
+        """
+        import httpx2  # noqa: PLC0415
+        import openai
+
+        assert self._client is not None, f"enter the endpoint {self.address} first (async with)"
+        send: Any = self._client.post if method == "POST" else self._client.get
         token = _CALL.set(call)
         try:
-            await self._sdk.request(method, path, body, headers or {})
-        except SdkError as error:
+            await send(path, cast_to=httpx2.Response, **arguments)
+        except openai.OpenAIError as error:
             if isinstance(call.failure, ChatError):
                 raise call.failure from error
             raise await self._final_error(call) from error
@@ -191,7 +194,7 @@ class Endpoint:
 
     async def _attempt(self, request: "httpx2.Request", exchange: "Exchange") -> "httpx2.Response":
         """Send one attempt when it may be sent. Return the response, or one by which the SDK repeats the request."""
-        from memflow.resources.endpoints.sdk import failed_response  # noqa: PLC0415
+        from memflow.resources.endpoints.transport import failed_response  # noqa: PLC0415
 
         call = _CALL.get()
         async with self._limiter:
@@ -299,19 +302,24 @@ class Endpoint:
 
     async def _answers_others(self, call: Call, last: RetryableError) -> bool:
         """Return whether the address answers other requests, so that only this request fails."""
-        from memflow.resources.endpoints.sdk import SdkError  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
+        import openai
 
         answered_at = self._limiter.answered_at
         if answered_at is not None and answered_at > call.since:
             return True
-        if not last.connected or self._sdk is None:
+        if not last.connected or self._client is None:
             return False
         probe = Call(bytes.strip, failure=last)
         token = _CALL.set(probe)
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                await self._sdk.request("GET", "/models", retries=0)
-        except (SdkError, TimeoutError):
+                await self._client.get(
+                    "/models",
+                    cast_to=httpx2.Response,
+                    options={"headers": self._key_headers, "max_retries": 0},
+                )
+        except (openai.OpenAIError, TimeoutError):
             pass  # a response with an error status is an answer, too
         finally:
             _CALL.reset(token)

@@ -14,7 +14,7 @@ from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
 from memflow.resources.endpoints.model_check_requests import CheckResponse, Post
-from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of, toml_value
+from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of
 from memflow.resources.endpoints.request_bodies import RequestBodies
 
 SMALL, LARGE = 16, 2048
@@ -212,30 +212,21 @@ class ModelCheck:
         self._observe("reasoning", f"thinks{where}{amount}{spent}", {"headroom": (headroom,)})
 
     async def _structured(self) -> None:
-        """Request a typed answer in each way, and note those that the endpoint follows, in order."""
+        """Request a typed answer in each way until the endpoint follows one."""
         seen: list[str] = []
-        fields: dict[str, tuple[Any, ...]] = {}
-        order: list[str] = []
+        fields: dict[str, tuple[Any, ...]] = {"structured": ("prompt",)}
         for words, structured, keys in _STRUCTURES:
-            if structured in order:
-                continue
             changes = {"structured": structured, "body": {**self._profile.body, **keys}}
             response = await self._ask(_PROSE, LARGE, _Colour, changes)
-            if not _is_colour(response):
-                seen.append(f"ignores {words}" if response.ok else f"rejects {words} ({response.error})")
-                continue
-            seen.append(f"follows {words}")
-            if not order:
+            if _is_colour(response):
+                seen.append(f"follows {words}")
                 fields = {"structured": (structured,) if structured == "schema" else (structured, "prompt")}
                 fields |= {"body": (changes["body"],)} if keys else {}
-            order.append(structured)
-        if order[1:]:
-            seen.append(
-                f"`structured_fallback = {toml_value(order[1:])}` sends unusable answers again in these ways"
-            )
-        if not order:
+                break
+            seen.append(f"ignores {words}" if response.ok else f"rejects {words} ({response.error})")
+        else:
             seen.append("typed answers will fail")
-        self._observe("structured output", "; ".join(seen), fields or {"structured": ("prompt",)})
+        self._observe("structured output", "; ".join(seen), fields)
 
     async def _keywords(self) -> None:
         """Request an answer whose schema has all keywords, in the dialect of each preset, the widest first."""

@@ -6,20 +6,15 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from memflow.resources.endpoints.model_check import Observation
-from memflow.resources.endpoints.profiles import DEFAULT, PRESETS, Preset, Profile, profile_lines, profile_of
-
-_HOSTS: Mapping[str, tuple[Preset, ...]] = {
-    "api.openai.com": ("openai", "openai_reasoning"),
-    "openai.azure.com": ("azure",),
-    "api.deepseek.com": ("deepseek",),
-    "api.anthropic.com": ("anthropic",),
-    "generativelanguage.googleapis.com": ("gemini",),
-    "api.mistral.ai": ("mistral",),
-    "api.together.xyz": ("together",),
-    "api.fireworks.ai": ("fireworks",),
-    "openrouter.ai": ("openrouter",),
-}
-"""The presets of known hosts and their subdomains."""
+from memflow.resources.endpoints.profiles import (
+    DEFAULT,
+    HOSTS,
+    PRESETS,
+    Preset,
+    Profile,
+    profile_lines,
+    profile_of,
+)
 
 
 @dataclass(frozen=True)
@@ -45,13 +40,13 @@ def propose(observations: Iterable[Observation], url: str, current: Preset = DEF
     Ties prefer a preset of the address's host, then the preset with the best values, then `current`.
     """
     seen = {name: values for each in observations for name, values in each.fields.items()}
-    of_host = _presets_of(urlsplit(url).hostname or "")
+    host = urlsplit(url).hostname or ""
 
     def rank(preset: Preset) -> tuple[int, bool, int, bool]:
         profile = profile_of(preset)
         wrong = sum(not _fits(profile, name, values) for name, values in seen.items())
         lesser = sum(getattr(profile, name) != values[0] for name, values in seen.items())
-        return wrong, preset not in of_host, lesser, preset != current
+        return wrong, not _is_of(host, preset), lesser, preset != current
 
     best = min(PRESETS, key=rank)
     profile = profile_of(best)
@@ -69,7 +64,5 @@ def _fits(profile: Profile, name: str, values: tuple[Any, ...]) -> bool:
     return value in values
 
 
-def _presets_of(host: str) -> tuple[Preset, ...]:
-    return next(
-        (presets for known, presets in _HOSTS.items() if host == known or host.endswith(f".{known}")), ()
-    )
+def _is_of(host: str, preset: Preset) -> bool:
+    return any(host == known or host.endswith(f".{known}") for known in HOSTS[preset])

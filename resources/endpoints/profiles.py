@@ -8,35 +8,32 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping
-from functools import cache
 from importlib.resources import files
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from memflow.chat.prompts import load
 from memflow.fingerprint import digest
+from memflow.suggestions import unknown_name
 
-Preset = Literal[
-    "openai",
-    "openai_reasoning",
-    "azure",
-    "deepseek",
-    "anthropic",
-    "gemini",
-    "mistral",
-    "together",
-    "fireworks",
-    "openrouter",
-    "vllm",
-    "sglang",
-    "ollama",
-    "llama_cpp",
-    "lm_studio",
-    "plain",
-]
+_PRESETS: dict[str, dict[str, Any]] = tomllib.loads(
+    files("memflow.resources.endpoints").joinpath("presets.toml").read_text(encoding="utf-8")
+)
+HOSTS: Mapping[str, tuple[str, ...]] = {name: (*_PRESETS[name].pop("hosts", ()),) for name in _PRESETS}
+"""The known hosts of each preset's provider; their subdomains are hosts of it, too."""
+PRESETS = tuple(_PRESETS)
+
+
+def _known_preset(name: str) -> str:
+    if name not in PRESETS:
+        raise ValueError(unknown_name("preset", name, PRESETS))
+    return name
+
+
+Preset = Annotated[str, AfterValidator(_known_preset)]
+"""The name of a table of presets.toml."""
 DEFAULT: Preset = "vllm"
-PRESETS = get_args(Preset)
 
 OVERFLOW = (
     "context_length_exceeded",
@@ -68,10 +65,6 @@ class Profile(BaseModel):
     structured: Literal["schema", "tool", "object", "prompt"] = Field(
         "schema",
         description="How typed answers are requested: a JSON schema, a forced tool call, any JSON object, or words.",
-    )
-    structured_fallback: tuple[Literal["schema", "tool", "object", "prompt"], ...] = Field(
-        (),
-        description="How a typed answer is requested after an unusable one, in this order. `models check` finds it.",
     )
     schema_drop: tuple[str, ...] = Field(
         (), description="Keywords that the JSON schema omits; its descriptions state them in words."
@@ -191,20 +184,14 @@ class Profile(BaseModel):
         changed.pop("thinking_levels", None)
         if self.thinking:
             changed["thinking"] = self.thinking_levels[self.thinking]
-        if self.shows_schema or {"object", "prompt"} & set(self.structured_fallback):
+        if self.shows_schema:
             changed["schema_prompt"] = load("memflow.chat", "schema").digest
         return digest(changed) if changed else ""
 
 
-@cache
-def _presets() -> dict[str, dict[str, Any]]:
-    source = files("memflow.resources.endpoints").joinpath("presets.toml")
-    return tomllib.loads(source.read_text(encoding="utf-8"))
-
-
 def preset_fields(preset: str) -> Mapping[str, Any]:
     """Return the fields in which a preset differs from the default profile; empty for an unknown preset."""
-    return _presets().get(preset, {})
+    return _PRESETS.get(preset, {})
 
 
 def profile_of(preset: Preset, **fields: Any) -> Profile:

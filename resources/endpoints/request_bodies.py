@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from memflow.chat.decoding import printable
 from memflow.chat.prompts import load
-from memflow.chat.requests import ChatRequest, schema_digest, schema_of
+from memflow.chat.requests import ChatRequest, schema_of
 from memflow.errors import PromptTooLong
 from memflow.fingerprint import digest
 from memflow.resources.endpoints.profiles import Profile
@@ -30,48 +30,15 @@ WireMessage = dict[str, str]
 class RequestBodies:
     """A builder of request bodies for one profile."""
 
-    def __init__(self, profile: Profile, shared: "RequestBodies | None" = None) -> None:
+    def __init__(self, profile: Profile) -> None:
         self.profile = profile
-        self._shared = shared
-        self._window = profile.window
+        self.window = profile.window
+        """The context window in tokens, if it is known; a refusal of the server may state it later."""
         self._constant = {**profile.thinking_levels.get(profile.thinking, {}), **profile.body}
         self._formats: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
-        fallbacks = () if shared is not None else profile.structured_fallback
-        self._fallbacks = [
-            RequestBodies(profile.model_copy(update={"structured": structured}), self)
-            for structured in fallbacks
-        ]
-        self._refused: set[str] = set()
-        """Schemas, by digest, that the server refused in the profile's own way."""
-
-    @property
-    def window(self) -> int | None:
-        """The context window in tokens, if it is known; a refusal of the server may state it later."""
-        return self._window if self._shared is None else self._shared.window
-
-    @window.setter
-    def window(self, window: int) -> None:
-        self._window = window
-
-    def of(self, request: ChatRequest) -> "RequestBodies":
-        """Return the builder of a request: after each unusable typed answer, the next way of the fallback."""
-        if request.output is None or not self._fallbacks:
-            return self
-        at = request.attempt + (schema_digest(request.output) in self._refused)
-        return self if at == 0 else self._fallbacks[min(at, len(self._fallbacks)) - 1]
-
-    def fall_back(self, request: ChatRequest, used: "RequestBodies") -> bool:
-        """Note that the server refused the schema of a request. Return whether there is another way to send it."""
-        if request.output is None or not self._fallbacks or used is not self:
-            return False
-        self._refused.add(schema_digest(request.output))
-        return True
 
     def build(self, model: str, request: ChatRequest) -> dict[str, Any]:
         """Return the JSON body of a request. Raises PromptTooLong if its estimated tokens exceed the context window."""
-        chosen = self.of(request)
-        if chosen is not self:
-            return chosen.build(model, request)
         messages: list[WireMessage] = [
             {"role": message.role, "content": printable(message.content)} for message in request.messages
         ]

@@ -1,4 +1,4 @@
-"""The HTTP client below the OpenAI SDK: one attempt of a request, its deadline, size limit, proxy and certificates.
+"""The OpenAI SDK's client of an address, and the HTTP client below it: deadline, size limit, proxy and certificates.
 
 endpoint.py decides when an attempt is sent and whether the SDK repeats it. It imports this module when an endpoint is
 opened, since the import takes 0.6 s. Redirects are returned, not followed, so that no key reaches another host.
@@ -16,12 +16,18 @@ import openai  # noqa: TID253
 
 from memflow.errors import BadSettings, NoAnswer
 from memflow.resources.endpoints.addresses import display_address, proxy_of
+from memflow.resources.endpoints.api_keys import NO_KEY, ApiKey
 from memflow.resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
+from memflow.resources.endpoints.profiles import Profile
 
 KEEPALIVE_S = 30.0
 """Seconds for which an unused connection stays open."""
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 """Headers that do not describe the decoded content."""
+AZURE_KEY, VERSION = "api-key", "api-version"
+"""The header of a key and the parameter of the URL by which a profile is one of Azure's dated API."""
+UNSENT = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
+"""Headers that the SDK would take from the environment and send to any address."""
 
 Exchange = Callable[[], Awaitable[httpx2.Response]]
 """Sends a request once, and returns its whole response. Raises RetryableError without a response, and NoAnswer if
@@ -122,6 +128,42 @@ class BoundedClient(openai.DefaultAioHttpClient):
             )
         never = (aiohttp.ClientConnectorError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError)
         return RetryableError(message, unreachable=True, connected=not isinstance(cause, never))
+
+
+def open_client(
+    url: str, api_key: ApiKey, profile: Profile, retries: int, http_client: BoundedClient
+) -> openai.AsyncOpenAI:
+    """Return the SDK's client of an address, which belongs to the running event loop. Close it after use."""
+    query = dict(profile.query)
+    options: dict[str, Any] = {
+        "api_key": api_key.value or NO_KEY,
+        "base_url": url,
+        "max_retries": retries,
+        "http_client": http_client,
+        "default_headers": {**UNSENT, **profile.headers},
+    }
+    if is_azure(profile):
+        version = query.pop(VERSION)
+        return openai.AsyncAzureOpenAI(**options, api_version=version, default_query=query)
+    return openai.AsyncOpenAI(**options, default_query=query)
+
+
+def is_azure(profile: Profile) -> bool:
+    """Return whether a profile is one of Azure's dated API, for which the SDK has a client."""
+    return profile.auth == AZURE_KEY and VERSION in profile.query
+
+
+def key_headers(api_key: ApiKey, profile: Profile) -> dict[str, Any]:
+    """Return the headers of each request that replace the SDK's own header of the key."""
+    if is_azure(profile):
+        return {}
+    return {"Authorization": openai.omit, **api_key.headers(profile.auth)}
+
+
+def failed_response(request: httpx2.Request, status: int, repeats: bool) -> httpx2.Response:
+    """Return the response to a failed attempt: the SDK repeats the request, or raises the error of its status."""
+    decision = {"x-should-retry": "true" if repeats else "false"}
+    return httpx2.Response(status, headers=decision, request=request)
 
 
 @cache

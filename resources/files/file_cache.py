@@ -5,14 +5,13 @@ FileCache stores small values on disk, RowCache stores rows in memory. Callers r
 
 import json
 import os
-import secrets
+import sqlite3
 import stat
 import threading
 import time
-import zlib
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +19,10 @@ RACY_NS = 2_000_000_000
 """A file modified less than this before is not cached: it may change again within the same modification time."""
 MOST_BYTES = 4_000_000
 """Maximum total size of the files whose rows are cached; rows take about ten times as much memory."""
-SPARE_LINES = 1000
-"""Outdated lines that the file may have, beyond one for each valid line, before it is rewritten."""
+TABLE = (
+    "CREATE TABLE IF NOT EXISTS cached "
+    "(path TEXT PRIMARY KEY, mtime_ns INTEGER, size INTEGER, inode INTEGER, value TEXT)"
+)
 
 
 class FileState(NamedTuple):
@@ -38,95 +39,55 @@ class FileState(NamedTuple):
 
 
 class FileCache:
-    """A cache on disk of values by path and file state. The cache file `path` is created on first use.
+    """A cache of values by path and file state, in a SQLite file that processes share and that the first use creates.
 
-    Any number of processes append lines with path, state, value and a checksum. Damaged lines are ignored.
-
-    Paths below `root` are stored relative to `root`, so the cache stays valid if the folder is moved together with it.
-    Without `root`, the paths are addresses in an object store.
+    A damaged cache is deleted. Paths below `root` are stored relative to `root`, so the cache stays valid if the folder
+    is moved together with it. Without `root`, the paths are addresses in an object store.
     """
 
     def __init__(self, path: str | Path, root: str | Path | None = "/") -> None:
         self.path = Path(path)
         self.is_remote = root is None
         self.root = f"{str(root or '').rstrip('/')}/"
-        self._values: dict[str, tuple[FileState, Any]] = {}
-        self._lines: dict[str, str] | None = None
+        self._values: dict[str, tuple[FileState, str]] | None = None
         self._lock = threading.Lock()
 
     def get(self, path: str, state: FileState | None) -> Any:
         """Return the value cached for a file with this size and modification time; None if no value is cached."""
-        if state is None:
-            return None
-        held = self._values.get(path)
-        if held is None:
-            if self._lines is None:
-                self._load()
-            line = (self._lines or {}).pop(self._key(path), None)
-            held = None if line is None else _parsed(line)
-            if held is not None:
-                self._values[path] = held
-        return held[1] if held is not None and held[0] == state else None
+        cached = self._load().get(path.removeprefix(self.root))
+        return json.loads(cached[1]) if cached is not None and cached[0] == state else None
 
     def put(self, path: str, state: FileState | None, value: Any) -> None:
         """Cache a value computed from a file. `state` must be the file's state before it was read."""
         if state is None or time.time_ns() - state.mtime_ns < RACY_NS:
             return
-        self._values[path] = (state, value)
-        line = _line(self._key(path), state, value)
-        with suppress(OSError):
-            # A missing home is not created.
+        key, text = path.removeprefix(self.root), json.dumps(value)
+        self._load()[key] = state, text
+        with suppress(OSError):  # a missing home is not created
             self.path.parent.mkdir(exist_ok=True, parents=self.is_remote)
-            # One write appends one line atomically. The first line break ends a line that a killed process left open.
-            file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
-            try:
-                os.write(file, f"\n{line}\n".encode())
-            finally:
-                os.close(file)
+        self._execute("REPLACE INTO cached VALUES (?, ?, ?, ?, ?)", (key, *state, text))
 
-    def _key(self, path: str) -> str:
-        """Return the path as JSON text, which contains no tabs or line breaks."""
-        return json.dumps(path.removeprefix(self.root))
-
-    def _load(self) -> None:
-        """Read the cache file. If many lines are outdated, rewrite it without them."""
+    def _load(self) -> dict[str, tuple[FileState, str]]:
+        """Return the values, which the first call reads from the file."""
         with self._lock:
-            if self._lines is not None:
-                return
-            found: dict[str, str] = {}
-            number = 0
-            try:
-                text = self.path.read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                text = ""
-            for line in text.split("\n"):
-                parts = line.split("\t", 2)
-                if len(parts) == 3:
-                    number += 1
-                    found[parts[1]] = line
-            if number > 2 * len(found) + SPARE_LINES:
-                self._rewrite(found)
-            self._lines = found
+            if self._values is None:
+                rows = self._execute("SELECT * FROM cached") if self.path.exists() else []
+                self._values = {key: (FileState(*state), text) for key, *state, text in rows}
+            return self._values
 
-    def _rewrite(self, found: dict[str, str]) -> None:
-        written = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.writing")
+    def _execute(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Return the rows of a statement. Nothing is cached where the file is damaged, locked or not writable."""
         try:
-            written.write_text("".join(f"{line}\n" for line in self._valid(found)), encoding="utf-8")
-            written.replace(self.path)
-        except OSError:
+            with closing(sqlite3.connect(self.path)) as connection, connection:
+                connection.execute("PRAGMA synchronous = OFF")
+                connection.execute(TABLE)
+                return connection.execute(statement, values).fetchall()
+        except sqlite3.OperationalError:
+            return []
+        except sqlite3.DatabaseError:
             with suppress(OSError):
-                written.unlink()
-
-    def _valid(self, found: dict[str, str]) -> Iterator[str]:
-        """Yield the cached lines whose file still has the recorded state."""
-        for key, line in found.items():
-            held = _parsed(line)
-            with suppress(OSError, ValueError):
-                # An absolute path stays as it is.
-                if held is not None and (
-                    self.is_remote or FileState.of(Path(self.root, json.loads(key)).stat()) == held[0]
-                ):
-                    yield line
+                self.path.unlink(missing_ok=True)
+            return []
 
 
 class RowCache:
@@ -165,20 +126,3 @@ class RowCache:
         found = self._files.pop(path, None)
         if found is not None:
             self._bytes -= found[0].size
-
-
-def _line(key: str, state: FileState, value: Any) -> str:
-    content = f"{key}\t{json.dumps(state)}\t{json.dumps(value)}"
-    return f"{zlib.crc32(content.encode()):08x}\t{content}"
-
-
-def _parsed(line: str) -> tuple[FileState, Any] | None:
-    """Return the file state and value that a line of the cache file contains; None for a damaged line."""
-    checksum, _, content = line.partition("\t")
-    if checksum != f"{zlib.crc32(content.encode()):08x}":
-        return None
-    try:
-        _, state, value = content.split("\t")
-        return FileState(*json.loads(state)), json.loads(value)
-    except (TypeError, ValueError):
-        return None

@@ -37,14 +37,7 @@ def check_format(home: Path, lake: Path) -> None:
     except OSError:
         if not lake.is_dir() or all(path.name.startswith(".") for path in lake.iterdir()):
             return
-    export, scores = "", home / "memflow.duckdb"
-    if scores.is_file():
-        code = (
-            f"import duckdb; duckdb.connect({str(scores)!r}, read_only=True)"
-            ".sql('FROM score.leaderboard').write_csv('leaderboard.csv')"
-        )
-        export = f' Its published scores can be exported with `python -c "{code}"`.'
     raise OtherVersion(
-        f"the home {home} was written by another version of memflow.{export} To start over, choose another `home` in "
+        f"the home {home} was written by another version of memflow. To start over, choose another `home` in "
         "memflow.toml or with --home, or move the folder away."
     )

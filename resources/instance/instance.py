@@ -49,8 +49,7 @@ class OpenInstance:
 def dagster_home(home: Path) -> Path:
     """Return the instance's folder, with a dagster.yaml in it. DAGSTER_HOME overrides the folder.
 
-    Raises BadSettings if dagster.yaml names a module that this version of memflow does not have, or that of an extra
-    which is not installed.
+    Raises BadSettings if dagster.yaml names the launcher of an extra which is not installed.
     """
     folder = instance_folder(home)
     folder.mkdir(parents=True, exist_ok=True)
@@ -61,40 +60,13 @@ def dagster_home(home: Path) -> Path:
             files("memflow.resources.instance").joinpath("instance.yaml").read_text(encoding="utf-8")
         )
         new.replace(settings)
-    elif missing := _missing_modules(settings):
-        names = f"{settings} names {', '.join(missing)}, which "
-        if extras := [EXTRAS[name] for name in missing if name in EXTRAS]:
-            raise BadSettings(f"{names}is not installed. Install memflow-bench[{','.join(extras)}].")
-        raise BadSettings(
-            f"{names}this version of memflow does not have. Move the file away and rerun: memflow writes a new one. "
-            "For PostgreSQL, copy resources/instance/deployment.yaml instead."
-        )
+    text = settings.read_text(encoding="utf-8")
+    for module, extra in EXTRAS.items():
+        if module in text and importlib.util.find_spec(module) is None:
+            raise BadSettings(
+                f"{settings} names {module}, which is not installed. Install memflow-bench[{extra}]."
+            )
     return folder
-
-
-def _missing_modules(settings: Path) -> list[str]:
-    """Return the modules of memflow and of its extras that a dagster.yaml names and that do not exist.
-
-    resources.instance is the former name of memflow.resources.instance. In a clone it could be imported by chance.
-    """
-    try:
-        found = yaml.safe_load(settings.read_bytes())
-    except yaml.YAMLError:
-        return []  # Dagster names the line when it reads the file
-    modules = [str(entry.get("module", "")) for entry in (found or {}).values() if isinstance(entry, dict)]
-    return [
-        name
-        for name in modules
-        if name.startswith("resources.instance.")
-        or ((name.startswith("memflow.") or name in EXTRAS) and not _exists(name))
-    ]
-
-
-def _exists(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False
 
 
 def workspace_file(folder: Path, socket: Path) -> Path:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from memflow.chat.budget import Prices
-from memflow.resources.ledger.tables import completions, embeddings, failures, tables, uses
+from memflow.resources.ledger.tables import completions, embeddings, tables, uses
 from memflow.resources.ledger.usage import known_sum
 
 
@@ -48,53 +48,23 @@ class CompletionFilter:
         return equal
 
 
-@dataclass(frozen=True)
-class LedgerGroup:
-    """The sent requests of one group, and the bytes of their completions. `by` has the values that define the group."""
-
-    by: Mapping[str, str]
-    requests: int
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    reasoning_tokens: int = 0
-    cut: int = 0
-    bytes: int = 0
-
-
-def groups(connection: Connection, by: Sequence[str]) -> list[LedgerGroup]:
-    """Return the sent requests by the columns `by`: model, prompt, role and end. Failed requests have no tokens."""
+def groups(connection: Connection) -> list[dict[str, Any]]:
+    """Return the number, tokens and bytes of the stored answers by model, prompt and end."""
     columns = completions.c
-    names = [columns.end if name == "end" else uses.c[name] for name in by]
-    size = sa.func.length(columns.messages) + sa.func.length(columns.text)
+    by = (columns.model, columns.prompt, columns.end)
     sums = {
         "prompt_tokens": columns.prompt_tokens,
         "completion_tokens": columns.completion_tokens,
         "reasoning_tokens": columns.reasoning_tokens,
-        "cut": sa.case((columns.end.in_(("cut", "loop")), 1), else_=0),
-        "bytes": size,
+        "bytes": sa.func.length(columns.messages) + sa.func.length(columns.text),
     }
-    answered = (
-        sa.select(
-            *names,
-            sa.func.count().label("requests"),
-            *(
-                sa.cast(sa.func.sum(column), sa.BigInteger).label(f"sum_{name}")
-                for name, column in sums.items()
-            ),
-        )
-        .join_from(uses, completions, uses.c.digest == columns.digest)
-        .where(~uses.c.kept)
-        .group_by(*names)
+    query = sa.select(
+        *by,
+        sa.func.count().label("answers"),
+        *(sa.cast(sa.func.sum(column), sa.BigInteger).label(f"sum_{name}") for name, column in sums.items()),
     )
-    of_failures = [failures.c[name] for name in by]
-    failed = sa.select(*of_failures, sa.func.count()).group_by(*of_failures)
-    found: dict[tuple[str, ...], list[int]] = {}
-    for query in (answered, failed):
-        for row in connection.execute(query):
-            group = found.setdefault(tuple(row[: len(by)]), [0] * (len(sums) + 1))
-            for at, number in enumerate(row[len(by) :]):
-                group[at] += number
-    return [LedgerGroup(dict(zip(by, key, strict=True)), *found[key]) for key in sorted(found)]
+    rows = connection.execute(query.group_by(*by).order_by(*by))
+    return [dict(zip(("model", "prompt", "end", "answers", *sums), row, strict=True)) for row in rows]
 
 
 def disk_bytes(connection: Connection) -> int:

@@ -13,7 +13,6 @@ from memflow.chat.budget import Prices
 from memflow.resources.ledger.tables import (
     CONTEXT_COLUMNS,
     SUMS,
-    completions,
     failures,
     usage_totals,
 )
@@ -79,14 +78,7 @@ def unfinished_by(run: str, stage: str) -> sa.Select[Any]:
     return query.where(failures.c.run == run, failures.c.stage == stage, failures.c.repeats)
 
 
-def _cut() -> sa.ColumnElement[int]:
-    return sa.case((completions.c.end.in_(("cut", "loop")), 1), else_=0)
-
-
-def _sum(column: sa.ColumnElement[Any], name: str = "") -> sa.ColumnElement[Any]:
-    """Return the labeled sum of a column. Sums of integers are cast, since PostgreSQL returns decimals."""
+def _sum(column: sa.Column[Any]) -> sa.ColumnElement[Any]:
+    """Return the sum of a column under its name. Sums of integers are cast, since PostgreSQL returns decimals."""
     total = sa.func.sum(column)
-    label = name or getattr(column, "name", "")
-    if isinstance(column.type, sa.Float):
-        return total.label(label)
-    return sa.cast(total, sa.BigInteger).label(label)
+    return (total if isinstance(column.type, sa.Float) else sa.cast(total, sa.BigInteger)).label(column.name)

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 
 from memflow.errors import ChatError
 from memflow.resources.endpoints.addresses import display_address
-from memflow.resources.endpoints.windows import learned_window, record_window, stated_window
+from memflow.resources.endpoints.model_list import served_models, window_of
+from memflow.resources.endpoints.windows import learned_window, record_window
 from memflow.resources.settings.settings import Settings
 
 PATIENCE = 5.0
@@ -27,9 +28,10 @@ def learn_windows(settings: Settings, assistants: Iterable[str]) -> list[str]:
         if model.kind != "endpoint" or own is not None:
             continue
         try:
-            window = stated_window(model.url, model.model, model.key_variable, model.profile, PATIENCE)
+            served = served_models(model.url, model.key_variable, model.profile, PATIENCE)
         except ChatError:
             continue
+        window = window_of(model.model, served)
         before = learned_window(settings.home, model.url, model.model)
         address = display_address(model.url)
         if window is not None and record_window(settings.home, model.url, model.model, window):

@@ -11,10 +11,13 @@ from memflow.resources.endpoints.hosted_models import settings_name
 from memflow.resources.endpoints.profiles import DEFAULT, Preset, Profile, preset_fields
 from memflow.resources.settings.roles import TokenLimits
 from memflow.resources.settings.values import Devices, StrictModel, Url
-from memflow.resources.settings.vllm_options import NEW, OF_ANY_SERVER, contradictory_arguments
 
 COMMAND_LINE = "cli_"
 """The first characters of the names of models that the options --url and --model define."""
+OF_STARTED = ("gpus", "max_model_len", "startup")
+"""Settings of a vLLM server that memflow starts."""
+SECRETS = {"--api-key": "VLLM_API_KEY", "--hf-token": "HF_TOKEN"}
+"""Arguments of `vllm serve` with a secret, and the environment variables that vLLM reads instead."""
 
 
 def command_line_name(model: str) -> str:
@@ -81,23 +84,10 @@ class Model(StrictModel):
     gpus: Devices = Field(
         "", description='For kind vllm: the devices, such as "0,1" (CUDA_VISIBLE_DEVICES); by default all.'
     )
-    tensor_parallel: int = Field(
-        1, ge=1, le=256, description="For kind vllm: the devices that hold the weights together."
-    )
-    data_parallel: int = Field(1, ge=1, le=256, description="For kind vllm: the engines behind the address.")
-    gpu_memory: float | None = Field(
-        None,
-        gt=0,
-        le=1,
-        description="For kind vllm: the share of each device's memory; vLLM's default is 0.9.",
-    )
     max_model_len: int | None = Field(
         None,
         ge=1,
         description="For kind vllm: the tokens of a prompt and its answer; by default the model's.",
-    )
-    prefix_caching: bool | None = Field(
-        None, description="For kind vllm: whether prompts share computed prefixes; by default vLLM decides."
     )
     dtype: str = Field(
         "", max_length=40, description="For kind vllm: the number format of the weights, such as bfloat16."
@@ -150,27 +140,21 @@ class Model(StrictModel):
 
     def _contradiction(self) -> str | None:
         """Return what is contradictory in the settings about the server, or None."""
-        names = [name for name in NEW if name in self.model_fields_set]
-        if self.kind != "vllm":
+        names = [name for name in OF_STARTED if name in self.model_fields_set]
+        if self.kind != "vllm" and names:
+            return f'has `{names[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.'
+        names += [name for name in ("arguments",) if name in self.model_fields_set]
+        if self.url and self.kind == "vllm" and names:
             return (
-                f'has `{names[0]}` but not kind = "vllm". Set kind = "vllm", or remove it.' if names else None
-            )
-        if self.url:
-            names += [name for name in ("arguments",) if name in self.model_fields_set]
-            started = [name for name in names if name not in OF_ANY_SERVER]
-            return (
-                f"has an address and `{started[0]}`: the server at an address runs already, and memflow starts none. "
+                f"has an address and `{names[0]}`: the server at an address runs already, and memflow starts none. "
                 "Remove one of them."
-                if started
-                else None
             )
-        devices = self.tensor_parallel * self.data_parallel
-        if self.gpus and len({device.strip() for device in self.gpus.split(",")}) != devices:
+        if secrets := SECRETS.keys() & {word.partition("=")[0] for word in self.arguments}:
             return (
-                f"has gpus = {self.gpus!r}, and it needs {devices} different ones (tensor_parallel x data_parallel). "
-                "Fix `gpus`."
+                f"has {min(secrets)} in `arguments`, and settings contain no secrets. Remove it, and set the "
+                f'environment variable {SECRETS[min(secrets)]}; for requests, also key_variable = "VLLM_API_KEY".'
             )
-        return contradictory_arguments(self.arguments, self.model_fields_set)
+        return None
 
     def has_weights_of(self, other: "Model") -> bool:
         """Return whether two models have the same weights, regardless of their sampling and addresses."""

@@ -2,16 +2,16 @@
 
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from platformdirs import user_data_path
+from pydantic import Field, field_validator, model_validator
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, MARK, DomainName
 from memflow.errors import BadSettings
 from memflow.repeats import Kind, repeat_in
-from memflow.resources.data.data_folder import default_data_folder
 from memflow.resources.lake.storage.client import check_address
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.embedder import Embedder
@@ -19,11 +19,16 @@ from memflow.resources.settings.own_sections import OwnDataset, OwnDomain, OwnMe
 from memflow.resources.settings.paths import SettingsFileSource
 from memflow.resources.settings.roles import Roles, TokenLimits
 from memflow.resources.settings.sections import BudgetLimits, Encoder, History
-from memflow.resources.settings.values import DistinctNames, Judges, NamedPath, refuse_truth_values
+from memflow.resources.settings.values import DistinctNames, Judges, NamedPath
 from memflow.suggestions import unknown_name
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
+
+
+def default_data_folder() -> Path:
+    """Return `memflow` below the user's data folder: that of XDG, or `Library/Application Support` on macOS."""
+    return user_data_path("memflow", appauthor=False)
 
 
 class SettingsFields(BaseSettings):
@@ -58,11 +63,6 @@ class SettingsFields(BaseSettings):
         description="memory, or memory@model: the second dimension of the partitions.",
     )
     models: dict[str, Model] = Field(default_factory=dict, validate_default=True)
-    hosted_models: NamedPath | None = Field(
-        None,
-        description="A file of providers, models and prices in the form of resources/endpoints/hosted_models.toml, "
-        "whose providers replace memflow's.",
-    )
     roles: Roles = Roles()
     judges: dict[str, Judges] = Field(
         default_factory=dict, description="The judges of single domains, instead of the role `judge`."
@@ -86,10 +86,8 @@ class SettingsFields(BaseSettings):
     cmudict: NamedPath | None = Field(
         None, description="A file cmudict.dict for syllables; without it FKGL has no value."
     )
-    prompts: NamedPath | dict[str, NamedPath] | None = Field(
-        None,
-        description="A folder of prompt files that replace packaged ones (`memflow prompts`), or a table of folders by "
-        "benchmark, memory or role.",
+    prompts: NamedPath | None = Field(
+        None, description="A folder of prompt files that replace packaged ones (`memflow prompts`)."
     )
     memories: dict[str, OwnMemory] = Field(default_factory=dict)
     own_domains: dict[str, OwnDomain] = Field(default_factory=dict)
@@ -113,11 +111,6 @@ class SettingsFields(BaseSettings):
     sensor_seconds: int = Field(
         30, ge=1, description="Seconds between evaluations of the sensor that reruns stale partitions."
     )
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _numbers_are_numbers(cls, value: Any, info: ValidationInfo) -> Any:
-        return refuse_truth_values(value, cls.model_fields[str(info.field_name)].annotation)
 
     @field_validator("models")
     @classmethod

@@ -8,7 +8,7 @@ from pydantic_settings import TomlConfigSettingsSource
 
 from memflow.resources.settings.own_sections import OwnDataset, OwnMemory
 
-PATHS = ("home", "data", "prompts", "wordnet", "cmudict", "hosted_models")
+PATHS = ("home", "data", "prompts", "wordnet", "cmudict")
 """The settings at the top of the file that are paths."""
 
 
@@ -62,9 +62,7 @@ def _file(name: str, folder: Path, data: Path | None) -> str:
 
 
 def _beside(folder: Path, value: Any) -> Any:
-    """Return a path, or a table of paths, below the folder; absolute paths and paths from ~ are unchanged."""
-    if isinstance(value, dict):
-        return {name: _beside(folder, path) for name, path in value.items()}
+    """Return a path below the folder; absolute paths and paths from ~ are unchanged."""
     if not isinstance(value, str) or not value or value.startswith("~") or Path(value).is_absolute():
         return value
     return str(folder / value)

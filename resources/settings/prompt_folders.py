@@ -1,4 +1,4 @@
-"""The user's prompt folders: reads the files that replace packaged prompts, and checks them.
+"""The user's prompt folder: reads the files that replace packaged prompts, and checks them.
 
 A file replaces the prompt whose name is its path below the folder: `mem0/decide.md` replaces `mem0/decide`.
 memflow/chat/replacements.py has the files in use; a process sets them with `activate_prompts`.
@@ -8,16 +8,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from memflow.chat.prompt_contract import contract_faults
-from memflow.chat.prompts import parse
+from memflow.chat.prompts import contract_faults, parse
 from memflow.chat.replacements import PromptFile, Replacements, replace_prompts
 from memflow.errors import BadSettings, PromptError
 from memflow.resources.settings.settings import Settings
-from memflow.run.prompt_catalog import PROMPT_ROLES, CatalogPrompt, prompt_catalog
+from memflow.run.prompt_catalog import CatalogPrompt, prompt_catalog
 from memflow.suggestions import unknown_name
 
-Folders = Path | Mapping[str, Path]
-"""A folder, or folders by benchmark, memory or role, each of which replaces only prompts of that."""
 LARGEST = 1_000_000
 """Bytes that a prompt file may have."""
 
@@ -30,7 +27,7 @@ class PromptProblem(NamedTuple):
     fix: str
 
 
-class PromptFolders(NamedTuple):
+class PromptFolder(NamedTuple):
     """The usable files by prompt name, and the problems of unusable files."""
 
     files: dict[str, PromptFile]
@@ -60,37 +57,15 @@ def usable_prompts(settings: Settings) -> Replacements:
     return {name: file for name, file in files.items() if file.text != catalog[name].text}
 
 
-def read_prompts(folders: Folders, catalog: Mapping[str, CatalogPrompt]) -> PromptFolders:
-    """Return the prompt files of one folder, or of folders by benchmark, memory or role."""
-    if isinstance(folders, Path):
-        return _read_folder(folders, catalog)
-    prompt_files = PromptFolders({}, [])
-    known = {*PROMPT_ROLES, *(prompt.owner for prompt in catalog.values())}
-    for key, folder in folders.items():
-        if key not in known:
-            what = unknown_name("benchmark, memory or role", key, known, "memflow prompts list")
-            prompt_files.problems.append(
-                PromptProblem(f"[prompts] {key}", what, "Fix the name in memflow.toml")
-            )
-            continue
-        files, problems = _read_folder(folder, catalog, key)
-        prompt_files.problems.extend(problems)
-        for name, file in files.items():
-            other = prompt_files.files.setdefault(name, file)
-            if other.path != file.path:
-                what = f"{other.path} replaces {name} as well"
-                prompt_files.problems.append(PromptProblem(file.path, what, "Remove one of the two files"))
-    return prompt_files
-
-
-def _read_folder(folder: Path, catalog: Mapping[str, CatalogPrompt], key: str = "") -> PromptFolders:
+def read_prompts(folder: Path, catalog: Mapping[str, CatalogPrompt]) -> PromptFolder:
+    """Return the prompt files of a folder and its problems."""
     folder = folder.expanduser()
-    prompt_files = PromptFolders({}, [])
     if not folder.is_dir():
         problem = PromptProblem(
             str(folder), "the folder does not exist", "Create it with `memflow prompts export`"
         )
-        return PromptFolders({}, [problem])
+        return PromptFolder({}, [problem])
+    found = PromptFolder({}, [])
     for path in sorted(folder.rglob("*.md")):
         name = path.relative_to(folder).with_suffix("").as_posix()
         if path.name.lower() == "readme.md":
@@ -98,11 +73,10 @@ def _read_folder(folder: Path, catalog: Mapping[str, CatalogPrompt], key: str = 
         if name not in catalog:
             what = unknown_name("prompt", name, catalog, "memflow prompts list")
             fix = "Name the file after the prompt: mem0/decide.md replaces mem0/decide"
-            prompt_files.problems.append(PromptProblem(str(path), what, fix))
-        elif not key or key == catalog[name].owner or key in catalog[name].roles:
-            problems = list(_read_file(path, catalog[name], prompt_files.files))
-            prompt_files.problems.extend(problems)
-    return prompt_files
+            found.problems.append(PromptProblem(str(path), what, fix))
+        else:
+            found.problems.extend(_read_file(path, catalog[name], found.files))
+    return found
 
 
 def _read_file(path: Path, packaged: CatalogPrompt, files: dict[str, PromptFile]) -> Iterator[PromptProblem]:

@@ -206,11 +206,11 @@ class Settings(SettingsFields):
         """Return the prices of a model: its own, or those listed for its provider; None if they are unknown."""
         model = self.models.get(name)
         if model is None:
-            listed = hosted_models(self.hosted_models).values()
+            listed = hosted_models().values()
             return next((hosted.prices for hosted in listed if settings_name(hosted.name) == name), None)
         if model.kind == "scripted" or {"price_in", "price_out"} & model.model_fields_set:
             return Prices(model.price_in, model.price_out, model.price_cached)
-        return listed_prices(model.model, model.url, self.hosted_models)
+        return listed_prices(model.model, model.url)
 
     def model(self, name: str) -> Model:
         """Return a model by name, with its context window if that is known (endpoints/windows.py).

@@ -1,7 +1,7 @@
 """The types of values that sections of memflow.toml share."""
 
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 from pydantic import (
     AfterValidator,
@@ -9,8 +9,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     StringConstraints,
-    ValidationInfo,
-    field_validator,
 )
 
 from memflow.resources.endpoints.addresses import ADDRESS_FORM, display_address, has_credentials, is_address
@@ -19,18 +17,6 @@ from memflow.resources.endpoints.addresses import ADDRESS_FORM, display_address,
 def as_tuple(names: Any) -> Any:
     """Return a single name as a tuple, and other values unchanged."""
     return (names,) if isinstance(names, str) else names
-
-
-ONE_ADDRESS = (
-    "a model has one address. Start a router before its servers, and set `url` to the router's address "
-    "(docs/how-to/model.md)."
-)
-
-
-def _one_address(url: Any) -> Any:
-    if isinstance(url, list | tuple):
-        raise ValueError(ONE_ADDRESS)
-    return url
 
 
 def _checked_address(url: str) -> str:
@@ -65,7 +51,7 @@ def distinct_names(names: tuple[str, ...]) -> tuple[str, ...]:
 Judges = Annotated[tuple[str, ...], BeforeValidator(as_tuple), AfterValidator(distinct_names)]
 """Names of models that judge. A single name may be given without a list."""
 
-Url = Annotated[str, BeforeValidator(_one_address), AfterValidator(_checked_address)]
+Url = Annotated[str, AfterValidator(_checked_address)]
 """An http or https address without user and password; empty for none."""
 
 
@@ -93,13 +79,6 @@ DistinctNames = Annotated[tuple[str, ...], AfterValidator(distinct)]
 """Names without repetition."""
 
 
-def refuse_truth_values(value: Any, annotation: Any) -> Any:
-    """Return a value. Raises ValueError for true and false where only numbers are allowed: pydantic reads 1 and 0."""
-    if isinstance(value, bool) and {int, float} & {annotation, *get_args(annotation)}:
-        raise ValueError("true and false are no numbers. Write a number.")
-    return value
-
-
 def _device_list(devices: Any) -> Any:
     return str(devices) if isinstance(devices, int) and not isinstance(devices, bool) else devices
 
@@ -114,8 +93,3 @@ class StrictModel(BaseModel):
     """The base class of the sections of the settings. Sections are immutable and reject unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
-
-    @field_validator("*", mode="before")
-    @classmethod
-    def _numbers_are_numbers(cls, value: Any, info: ValidationInfo) -> Any:
-        return refuse_truth_values(value, cls.model_fields[str(info.field_name)].annotation)

@@ -4,7 +4,6 @@ import shlex
 from pathlib import Path
 
 from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.vllm_options import FLAGS, option_names
 
 DEFAULTS = (
     # The default xgrammar allows control characters in bounded strings, and a model may repeat whitespace between JSON
@@ -16,16 +15,14 @@ DEFAULTS = (
 
 
 def serve_command(model: Model) -> list[str | None]:
-    """Return the words of `vllm serve` for a model; None stands for the port."""
-    words: list[str | None] = [*shlex.split(model.executable), "serve", model.model]
-    words += ["--host", "127.0.0.1", "--port", None, *DEFAULTS]
-    if model.revision and not (
-        "--revision" in option_names(model.arguments) or Path(model.model).expanduser().exists()
-    ):
+    """Return the words of `vllm serve` for a model; None stands for the port.
+
+    Of an argument that occurs twice, vLLM takes the last.
+    """
+    words: list[str | None] = [*shlex.split(model.executable), "serve", model.model, *DEFAULTS]
+    if model.revision and not Path(model.model).expanduser().exists():
         words += ["--revision", model.revision]
-    for name in ("tensor_parallel", "data_parallel", "gpu_memory", "max_model_len", "dtype", "quantization"):
-        if name in model.model_fields_set and (value := getattr(model, name)):
-            words += [FLAGS[name][0], str(value)]
-    if model.prefix_caching is not None:
-        words.append(FLAGS["prefix_caching"][0 if model.prefix_caching else 1])
-    return [*words, *model.arguments]
+    for name in ("max_model_len", "dtype", "quantization"):
+        if value := getattr(model, name):
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    return [*words, *model.arguments, "--host", "127.0.0.1", "--port", None]

@@ -17,7 +17,6 @@ from memflow.errors import MissingData
 from memflow.operations.pipeline import Silent, run_pipeline
 from memflow.operations.planned_runs import Outcome, RunRequest
 from memflow.operations.selection import Selection
-from memflow.records import Score
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings, load
 
@@ -86,13 +85,6 @@ def printed_summary(settings: Settings, outcome: Outcome, *domains: str) -> str:
     return "\n".join(str(each) for each in summary.shown())
 
 
-def overall(figures: list[Score], assistant: str) -> Score:
-    """Return an assistant's accuracy over all probes."""
-    wanted = (assistant, "accuracy", "standard", "all")
-    (found,) = [each for each in figures if (each.assistant, each.metric, each.variant, each.slice) == wanted]
-    return found
-
-
 def truncate(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-200])
 
@@ -158,18 +150,6 @@ def test_run_without_data_sets_raises_missing_data_before_writing_the_lake(data:
     assert not (settings.home / "lake").exists()
 
 
-def test_next_run_reads_a_repaired_data_file(data: Path) -> None:
-    whole = (data / FILE).read_bytes()
-    truncate(data / FILE)
-    settings = settings_of(data)
-    first = measured(settings, BAD, assistants=("none",))
-    assert [run.job for run, _ in first.failed] == ["ingest_datasets"]
-    (data / FILE).write_bytes(whole)
-    outcome = measured(settings, BAD, assistants=("none",))
-    assert outcome.failed == outcome.skipped == []
-    assert {figure.domain for figure in outcome.scores} == {BAD}
-
-
 def models_at(url: str, patience: float = 120.0) -> dict[str, Any]:
     there = {"kind": "endpoint", "url": url, "model": "stub", "patience": patience}
     return {
@@ -205,23 +185,3 @@ def test_unreachable_model_endpoint_fails_the_run_fast_and_allows_a_rerun(data: 
     assert again.failed == []
     assert [(run.partition, run.assistant) for run in again.ran] == [(BAD, "none@there"), (None, "")]
     assert {figure.assistant for figure in again.scores} == {"none", "none@there"}
-
-
-@pytest.mark.usefixtures("published_is_measured")
-def test_next_run_repeats_requests_that_a_failing_server_did_not_answer(data: Path) -> None:
-    """A run in which every reply failed fails, and each row has a reason. The next run replaces only these rows."""
-    port = unused_port()
-    settings = settings_of(data, **models_at(f"http://127.0.0.1:{port}/v1", patience=0.5))
-    order = RunRequest((BAD,), ("none@there",))
-    with stub_process(port=port, fail=1.0):
-        lost = run_pipeline(settings, order, Silent())
-    [(failed, reason)] = lost.failed
-    assert failed.assistant == "none@there"
-    assert "at_least_1_reply_without_failure fails on 4 of 4 rows" in reason and "Too many requests" in reason
-    with stub_process(port=port):
-        found = run_pipeline(settings, order, Silent())
-    assert found.failed == []
-    accuracy = overall(found.scores, "none@there")
-    assert accuracy.value is not None
-    assert accuracy.coverage == 1
-    assert [run.job for run in run_pipeline(settings, order, Silent()).ran] == []

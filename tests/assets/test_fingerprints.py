@@ -8,7 +8,7 @@ import pytest
 
 from memflow.assets.fingerprints import Fingerprints
 from memflow.chat.replacements import PromptFile, replace_prompts
-from memflow.pipeline import STEPS, WRITERS, tables_of
+from memflow.pipeline import WRITERS, tables_of
 from memflow.resources import source_code
 from memflow.resources.data.library import Library
 from memflow.resources.lake.lake import Lake
@@ -326,11 +326,3 @@ def test_source_code_closure_includes_plugins_and_user_modules(tmp_path: Path, m
     __import__("my_memory_module")
     code = source_code.SourceCode(plugins={"memflow.memories.rag"})
     assert {"my_memory_module", "memflow.memories.rag"} <= set(code.closure(["my_memory_module"]))
-
-
-def test_source_code_closure_of_every_step_excludes_the_cli() -> None:
-    code = source_code.SourceCode()
-    for step in filter(lambda step: step.function, STEPS):
-        found = code.closure([step.function.__module__])
-        assert not [name for name in found if name.startswith("memflow.cli")]
-        assert "memflow.benchmarks.api" in found

@@ -65,9 +65,10 @@ def test_assistants_and_samples_of_run_options_become_partitions_that_can_be_rer
     monkeypatch.setenv("MEMFLOW_HOME", str(tmp_path / "home"))
     Path("my_module_of_memory.py").write_text(MEMORY, encoding="utf-8")
     Path("memflow.toml").write_text(
-        'domains = ["memorybench_demo"]\nassistants = ["full"]\n', encoding="utf-8"
+        'domains = ["memorybench_demo"]\nassistants = ["full"]\n[memories.mine]\npath = "my_module_of_memory:Mine"\n',
+        encoding="utf-8",
     )
-    options = "--domain amemgym_demo --limit 1 --no-baselines --memory my_module_of_memory:Mine"
+    options = "--domain amemgym_demo --limit 1 --no-baselines --memory mine"
     ran = CliRunner().invoke(app, ["run", *options.split()])
     assert ran.exit_code == 0, ran.output
 

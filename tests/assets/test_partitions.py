@@ -3,7 +3,8 @@
 from pathlib import Path
 
 from memflow.assets.partitions import Partitions
-from memflow.resources.runs.added_partitions import FILE, add_partitions, with_added_partitions
+from memflow.resources.lake.lake import Lake
+from memflow.resources.runs.added_partitions import with_added_partitions
 from memflow.resources.settings.settings import Settings, load
 
 
@@ -20,11 +21,16 @@ def test_repeats_of_the_settings_are_partitions_of_the_assistants(tmp_path: Path
     assert "full~run3|amemgym_demo" in repeated.domain_assistant.get_partition_keys()
 
 
-def test_repeats_of_the_command_line_become_partitions_and_those_of_the_settings_are_not_stored(
+def test_assistants_and_domains_in_the_lake_become_partitions_if_the_settings_know_them(
     tmp_path: Path,
 ) -> None:
     settings = settings_with(tmp_path, repeats=2)
-    add_partitions(settings, settings, ["amemgym_demo"], settings.assistant_partitions)
-    assert not (tmp_path / FILE).exists()
-    add_partitions(settings, settings, ["amemgym_demo"], ["full", "full~answers3"])
-    assert with_added_partitions(settings).assistants == ("none", "full", "full~answers3")
+    assert with_added_partitions(settings) == settings
+    lake = Lake(settings.lake_root)
+    for domain in ("amemgym_demo~2", "gone"):
+        lake.write("question.probes", domain, [], fingerprint="")
+    for assistant in ("full~answers2", "full~answers3", "none@gone", "mine"):
+        lake.write("memory.indexes", f"amemgym_demo/{assistant}", [], fingerprint="")
+    extended = with_added_partitions(settings)
+    assert extended.domains == ("amemgym_demo", "amemgym_demo~2")
+    assert extended.assistants == ("none", "full", "full~answers3")

@@ -3,15 +3,13 @@
 import json
 import shutil
 import sqlite3
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from memflow.chat.replacements import replace_prompts
 from memflow.cli import app
 from memflow.operations.planned_runs import Outcome
 from memflow.resources.lake.lake import Lake
@@ -103,15 +101,6 @@ def test_damaged_partition_of_another_domain_is_left_out_of_the_leaderboard_and_
     assert (other.exit_code, other.stderr) == (0, "")
 
 
-def test_run_restores_a_deleted_database(home: Path) -> None:
-    (home / "memflow.duckdb").unlink()
-    answer = run(home)
-    assert answer["runs"]["up_to_date"] == 6
-    assert answer["damaged"]["restored"] == [str(home / "memflow.duckdb")]
-    assert (home / "memflow.duckdb").is_file()
-    assert run(home)["damaged"]["restored"] == []
-
-
 def test_deleted_history_is_restored_from_its_kept_version(home: Path) -> None:
     lake = Lake(home / "lake")
     before = lake.read("score.history", "all")
@@ -160,38 +149,6 @@ def test_damaged_schema_page_of_the_ledger_is_reported_in_one_sentence(
     assert f"{path} is damaged (" in shown and "sqlite3" in shown and ".recover" in shown
     [found] = [row for row in findings(home, "--full") if row["what"] == "ledger"]
     assert ".recover" in found["fix"]
-
-
-@pytest.fixture
-def packaged_prompts() -> Iterator[None]:
-    """Use the packaged prompts again after the test."""
-    yield
-    replace_prompts({})
-
-
-@pytest.mark.usefixtures("packaged_prompts")
-def test_changed_prompt_is_asked_again_and_everything_else_comes_from_the_ledger(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = prompts_sent(home)
-    shutil.rmtree(home / "lake")
-    run(home)
-    assert prompts_sent(home) == before, "with the same prompts, nothing is asked again"
-    command(home, "prompts", "export", str(tmp_path / "prompts"), "memorybench/answer_en")
-    prompt = tmp_path / "prompts" / "memorybench" / "answer_en.md"
-    prompt.write_text(prompt.read_text().replace("helpful", "careful"))
-    monkeypatch.setenv("MEMFLOW_PROMPTS", str(tmp_path / "prompts"))
-    run(home)
-    added = prompts_sent(home) - before
-    assert added["memorybench/answer_en"] > 0
-    unrelated = {"memorybench/answer_zh", "memorybench/locomo_short", "memorybench/checklist"}
-    assert not unrelated & added.keys() and unrelated <= before.keys()
-
-
-def prompts_sent(home: Path) -> Counter[str]:
-    """Return the number of sent requests by prompt."""
-    with sqlite3.connect(home / "ledger.sqlite") as connection:
-        return Counter(prompt for (prompt,) in connection.execute("select prompt from uses where not kept"))
 
 
 def findings(home: Path, *options: str) -> list[dict[str, str]]:

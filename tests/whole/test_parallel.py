@@ -1,7 +1,6 @@
-"""Partitions side by side: the same tables for any number at once, one limit of requests, and isolated failures."""
+"""Partitions side by side: the same tables for any number at once, and one limit of requests."""
 
 import json
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -13,9 +12,6 @@ from typing import Any
 
 import pytest
 from stub import count_answers, request_counts, stub_process
-
-from memflow.resources.files.lake_format import mark_lake
-from memflow.resources.lake.lake import Lake
 
 DOMAIN = "amemgym_base"
 MEMORIES = ("none", "full", "recent", "bm25_message", "embed_message")
@@ -84,24 +80,6 @@ def test_parallel_run_writes_the_tables_and_usage_of_a_serial_run(
     assert usage(summary) == usage(serial[1])
     assert max(count_answers(log).values()) == 1, "a request was sent twice"
     assert 4 < most <= 64, "one partition has four users: the limit holds over all partitions"
-
-
-def test_failing_partition_does_not_change_other_partitions(
-    tmp_path: Path, environment, contents, serial
-) -> None:
-    home = tmp_path / "home"
-    in_the_way = Path(Lake(home / "lake").path("memory.transcripts", f"{DOMAIN}/full@cli_stub"))
-    mark_lake(home / "lake")
-    (in_the_way / "folder").mkdir(parents=True)
-    with stub_process(latency=0.01) as url:
-        broken = run(home, url, 4, environment)
-        [(name, reason)] = broken["runs"]["failed"]
-        assert name == f"evaluate_memory {DOMAIN} · full@cli_stub" and str(in_the_way) in reason
-        assert broken["runs"]["done"] == len(MEMORIES) + 2
-        shutil.rmtree(in_the_way)
-        fixed = run(home, url, 4, environment)
-    assert fixed["runs"]["failed"] == []
-    assert contents(home) == contents(serial[0])
 
 
 def test_interrupted_run_ends_within_seconds_and_continues_from_the_ledger(

@@ -13,10 +13,7 @@ from memflow.memories.server.evidence import NO_CONTENT, NO_EXPORT, NO_SOURCES
 from memflow.memories.server.protocol import Capabilities
 from memflow.scoring.attribution import NO_EVIDENCE
 
-DOMAINS = (
-    *("amemgym_demo", "memorybench_demo", "membench_demo", "comem_demo"),
-    *("memorybench_demo_stepwise", "memorybench_demo_onpolicy"),
-)
+DOMAINS = ("amemgym_demo", "memorybench_demo_stepwise", "memorybench_demo_onpolicy")
 MODES = ("as_of", "restore", "fork", "ask_at_once", "replay")
 OVERLAP = python_memory("overlap_memory:OverlapMemory")
 RECALLED = ("parsed", "reason", "recalled_sources", "injected_tokens", "dropped_tokens")

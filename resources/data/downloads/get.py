@@ -5,10 +5,10 @@ A file reaches its place by an atomic rename, after its size and checksum were c
 
 import fnmatch
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from urllib.parse import quote
@@ -19,12 +19,13 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.origins import HuggingFaceFiles, RemoteArchive, RemoteFile, check_target
 from memflow.errors import DownloadFailed
 from memflow.resources.data.downloads.archives import unpack
-from memflow.resources.data.downloads.record import FOLDER, DownloadRecord, read_records, write_record
 from memflow.resources.data.downloads.transfer import fetch, json_pages, remote_size
 from memflow.resources.files.disks import explained_writes
 from memflow.resources.files.local_files import lock_file
 
 HUGGING_FACE = "https://huggingface.co"
+WORK = ".memflow"
+"""The folder below the data folder with the lock and unfinished downloads."""
 
 
 @dataclass(frozen=True)
@@ -36,26 +37,33 @@ class DownloadItem:
 
     @property
     def targets(self) -> tuple[str, ...]:
-        """The paths below the data folder that the origin writes: a file, or the members of an archive."""
+        """The paths below the data folder that the origin writes; the path of a folder ends with `/`."""
         return (
             (self.origin.path,) if isinstance(self.origin, RemoteFile) else (*self.origin.members.values(),)
         )
 
 
+@dataclass(frozen=True)
+class Downloaded:
+    """A downloaded file or archive: its size, and the SHA-256 of each file that it brought, by path."""
+
+    item: DownloadItem
+    size: int
+    files: Mapping[str, str]
+
+
 def plan_download(
     folder: Path, datasets: Sequence[Dataset], *, force: bool = False
 ) -> tuple[list[DownloadItem], list[str]]:
-    """Return what is missing of data sets (with `force`, everything), and the files that are there already.
+    """Return what is missing of data sets (with `force`, everything), and the files and folders that are there.
 
     Raises DownloadFailed if an origin does not have the files.
     """
-    records = read_records(folder)
     items: dict[tuple[str, tuple[str, ...]], DownloadItem] = {}
     present: list[str] = []
     for item in (item for dataset in datasets for item in _items(dataset)):
-        files = None if force else _present(folder, item, records)
-        if files is not None:
-            present += files
+        if not force and all((folder / target).exists() for target in item.targets):
+            present += item.targets
             continue
         size = remote_size(item.origin.url) if item.origin.size is None else item.origin.size
         # Two data sets can share an archive.
@@ -63,47 +71,36 @@ def plan_download(
     return list(items.values()), list(dict.fromkeys(present))
 
 
-def download(folder: Path, items: Sequence[DownloadItem], *, force: bool = False) -> Iterator[DownloadRecord]:
-    """Download the items of a plan, verify them, put their files in place, and yield the record of each.
+def download(folder: Path, items: Sequence[DownloadItem]) -> Iterator[Downloaded]:
+    """Download the items of a plan, verify them, put their files in place, and yield each.
 
-    Another process that downloads into the folder is waited for. Files without a published checksum that have changed
-    since their first download are refused without `force`. Raises DownloadFailed, and StoreFailed if the folder
+    Another process that downloads into the folder is waited for. Raises DownloadFailed, and StoreFailed if the folder
     cannot be written.
     """
-    with explained_writes(folder), lock_file(folder / FOLDER / "lock"):
+    with explained_writes(folder), lock_file(folder / WORK / "lock"):
         for item in items:
-            with tempfile.TemporaryDirectory(dir=folder / FOLDER) as name:
-                yield _download(folder, item, Path(name), force)
+            with tempfile.TemporaryDirectory(dir=folder / WORK) as name:
+                yield _download(folder, item, Path(name))
 
 
-def _download(folder: Path, item: DownloadItem, temporary: Path, force: bool) -> DownloadRecord:
-    url, loaded = item.origin.url, temporary / "file"
-    fetch(url, loaded, item.origin.size, item.origin.sha256)
-    sha256, former = pooch.file_hash(loaded), read_records(folder).get(url)
-    if not item.origin.sha256 and former is not None and former.sha256 != sha256 and not force:
-        raise DownloadFailed(
-            f"{url} has changed since its first download on {former.downloaded_at[:10]}: its SHA-256 is {sha256}, and "
-            f"was {former.sha256}. The former files are unchanged. Use --force to replace them."
-        )
-    sources = {target: loaded for target in item.targets}
+def _download(folder: Path, item: DownloadItem, temporary: Path) -> Downloaded:
+    loaded = temporary / "file"
+    fetch(item.origin.url, loaded, item.origin.size, item.origin.sha256)
+    size = loaded.stat().st_size
     if isinstance(item.origin, RemoteArchive):
-        sources = {path: temporary / path for path in unpack(loaded, item.origin, temporary)}
-    files = {path: pooch.file_hash(source) for path, source in sources.items()}
-    record = DownloadRecord(
-        url=url,
-        dataset=item.dataset.name,
-        licence=item.dataset.licence,
-        sha256=sha256,
-        size=loaded.stat().st_size,
-        downloaded_at=datetime.now(UTC).isoformat(timespec="seconds"),
-        published_checksum=bool(item.origin.sha256),
-        files={**(former.files if former else {}), **files},
-    )
-    for path, source in sources.items():
-        (folder / path).parent.mkdir(parents=True, exist_ok=True)
-        source.replace(folder / path)
-    write_record(folder, record)
-    return replace(record, files=files)
+        sources = unpack(loaded, item.origin, temporary / "unpacked")
+    else:
+        sources = {item.origin.path: loaded}
+    files: dict[str, str] = {}
+    for target, source in sources.items():
+        place = folder / target
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if place.is_dir():
+            shutil.rmtree(place)
+        source.replace(place)
+        paths = [path for path in sorted(place.rglob("*")) if path.is_file()] if place.is_dir() else [place]
+        files |= {path.relative_to(folder).as_posix(): pooch.file_hash(path) for path in paths}
+    return Downloaded(item, size, files)
 
 
 def _items(dataset: Dataset) -> Iterator[DownloadItem]:
@@ -144,19 +141,3 @@ def _listed(origin: HuggingFaceFiles, endpoint: str) -> list[RemoteFile]:
             f"{page} lists no file that matches {', '.join(origin.patterns)}. Report this to memflow."
         )
     return files
-
-
-def _present(folder: Path, item: DownloadItem, records: Mapping[str, DownloadRecord]) -> list[str] | None:
-    """Return the files of an item if they are all there, else None.
-
-    The record of an archive has the files of all data sets that were unpacked from it.
-    """
-    former = records.get(item.origin.url)
-    known = former.files if former else item.targets
-    by_target = [[path for path in known if _is_below(path, target)] for target in item.targets]
-    files = [path for paths in by_target for path in paths]
-    return files if all(by_target) and all((folder / path).is_file() for path in files) else None
-
-
-def _is_below(path: str, target: str) -> bool:
-    return path == target or (target.endswith("/") and path.startswith(target))

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from memflow.chat.prompt_contract import contract_faults
-from memflow.chat.prompts import load, load_in_language, load_packaged, packaged_text, parse
+from memflow.chat.prompts import contract_faults, load, load_in_language, load_packaged, packaged_text, parse
 from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.errors import PromptError
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from stub import stub_process
 
 from memflow.benchmarks import registry
-from memflow.resources.files.checked_json import with_check
 from memflow.resources.settings.settings import example
 
 
@@ -24,12 +23,8 @@ def test_domains_command_lists_every_registered_domain(empty) -> None:
 
 
 def test_domains_command_lists_the_samples_of_each_domain(empty) -> None:
-    Path("memflow.toml").write_text('domains = ["amemgym_demo~1", "amemgym_demo"]\n', encoding="utf-8")
-    line = {"domains": ["amemgym_demo~2", "amemgym_demo~x"], "assistants": [], "memories": {}}
-    empty.folder.mkdir()
-    (empty.folder / "added_partitions.jsonl").write_text(
-        f"{json.dumps(with_check(line))}\n", encoding="utf-8"
-    )
+    text = 'domains = ["amemgym_demo~1", "amemgym_demo", "amemgym_demo~2"]\n'
+    Path("memflow.toml").write_text(text, encoding="utf-8")
     samples = {row["domain"]: row["samples"] for row in empty.json("domains")}
     assert samples["amemgym_demo"] == ["amemgym_demo~1", "amemgym_demo~2"] and samples["comem_demo"] == []
     assert "Samples: amemgym_demo~1, amemgym_demo~2." in empty("domains").stdout

@@ -12,7 +12,6 @@ from download_origin import OriginServer, serving
 from memflow.benchmarks import registry
 from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.origins import Download, RemoteFile
-from memflow.resources.data.data_folder import default_data_folder
 from memflow.resources.settings.settings import load
 
 CONTENT = b'{"instruction": "i", "input": "q", "answer": "a"}\n'
@@ -55,7 +54,7 @@ def test_license_is_shown_and_nothing_is_downloaded_without_consent(empty, origi
 
 
 def test_accepted_data_set_is_downloaded_and_then_present(empty, origin, folder) -> None:
-    assert "recorded" in empty("data", "get", "lexeval_judge", input="y\n").stdout
+    assert "not published" in empty("data", "get", "lexeval_judge", input="y\n").stdout
     assert (folder / "lexeval/5_2.json").read_bytes() == CONTENT
     again = empty("data", "get", "lexeval_judge", "--yes", "--format", "json")
     answered = json.loads(again.stdout)
@@ -103,12 +102,6 @@ def test_data_folder_is_by_default_that_of_the_user(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("MEMFLOW_DATA", raising=False)
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     assert load().data == tmp_path / "memflow"
-    monkeypatch.setenv("XDG_DATA_HOME", "relative")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    monkeypatch.setattr("sys.platform", "linux")
-    assert default_data_folder() == tmp_path / ".local/share/memflow"
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert default_data_folder() == tmp_path / "Library/Application Support/memflow"
     monkeypatch.setenv("MEMFLOW_DATA", str(tmp_path / "set"))
     assert load().data == tmp_path / "set"
     monkeypatch.delenv("MEMFLOW_DATA")

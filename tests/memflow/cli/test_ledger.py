@@ -17,25 +17,25 @@ def own(measured, tmp_path: Path):
     return replace(measured, folder=folder)
 
 
-def requests(home) -> int:
-    return sum(row["requests"] for row in home.json("ledger", "stats")["groups"])
+def answers(home) -> int:
+    return sum(row["answers"] for row in home.json("ledger", "stats")["groups"])
 
 
-def test_ledger_stats_sums_the_sent_requests_by_group(measured) -> None:
+def test_ledger_stats_sums_the_stored_answers_by_group(measured) -> None:
     data = measured.json("ledger", "stats")
     calls = {row["prompt"]: row["calls"] for row in measured.json("show", "usage", "--by", "prompt")["usage"]}
-    assert {row["prompt"]: row["requests"] for row in data["groups"]} == calls
+    assert {row["prompt"]: row["answers"] for row in data["groups"]} == calls
     assert {row["end"] for row in data["groups"]} == {"answered"}
     assert data["disk_bytes"] > sum(row["bytes"] for row in data["groups"]) > 0
     assert "MB on disk" in measured("ledger", "stats").stdout
 
 
 def test_ledger_forget_shows_the_selected_answers_and_asks_for_confirmation(own) -> None:
-    before = requests(own)
+    before = answers(own)
     refused = own("ledger", "forget", "--prompt", "awi/update", input="n\n")
     assert refused.exit_code == 1 and "would be deleted" in refused.stderr
     assert "amemgym_demo~1/awi" in refused.stderr
-    assert requests(own) == before
+    assert answers(own) == before
     deleted = own("ledger", "forget", "--prompt", "awi/update", input="y\n")
     assert deleted.exit_code == 0
     rows = own.json("ledger", "stats")["groups"]
@@ -55,10 +55,10 @@ def test_ledger_forget_kind_retried_deletes_answers_after_an_unusable_one_only(o
 
 
 def test_ledger_forget_without_condition_or_match_deletes_nothing(own) -> None:
-    before = requests(own)
+    before = answers(own)
     assert "no condition is given" in own.error("ledger", "forget", "--yes")
     assert "no answer in the ledger meets" in own.error("ledger", "forget", "--model", "nobody", "--yes")
-    assert requests(own) == before
+    assert answers(own) == before
 
 
 def test_ledger_stats_names_a_missing_ledger_and_does_not_create_it(empty) -> None:

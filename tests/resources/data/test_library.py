@@ -33,8 +33,7 @@ def folder(tmp_path):
 
 def test_library_finds_a_complete_data_set_and_names_missing_files(folder):
     library = Library(folder)
-    status = library.status_of(published())
-    assert (status.state, status.missing, library.found(published())) == ("part", ("set/b.json",), False)
+    assert (library.missing(published()), library.found(published())) == (["set/b.json"], False)
     assert library.sums(published()) == {"set/a.json": sum_of(ONE)}
     with pytest.raises(MissingData) as wrong:
         library.paths(published())
@@ -48,12 +47,11 @@ def test_library_finds_a_complete_data_set_and_names_missing_files(folder):
     }
     assert library.sums(published()) == {"set/a.json": sum_of(ONE), "set/b.json": sum_of(TWO)}
     assert library.found(published())
-    assert library.status_of(published()).state == "found"
 
 
 def test_missing_data_set_error_names_the_searched_folder(tmp_path):
-    assert Library(tmp_path).status_of(published()).state == "missing"
-    assert Library(None).status_of(published(files=("errors.py",), ships=True)).state == "found"
+    assert not Library(tmp_path).found(published())
+    assert Library(None).found(published(files=("errors.py",), ships=True))
     with pytest.raises(MissingData, match="install it again"):
         Library(None).paths(published(files=("gone.json",), ships=True))
     with pytest.raises(MissingData, match="searched nowhere, because no folder is set: set MEMFLOW_DATA"):
@@ -66,12 +64,8 @@ def test_missing_data_set_error_names_the_searched_folder(tmp_path):
 def test_library_rejects_a_file_with_a_wrong_checksum(folder, files):
     library = Library(folder)
     right = published(**files, sums={"set/a.json": sum_of(ONE).upper()})
-    assert library.status_of(right).state == "found"
+    assert library.paths(right)
     dataset = published(**files, sums={"set/a.json": sum_of(TWO)})
-    assert (library.status_of(dataset).state, library.status_of(dataset).wrong) == (
-        "wrong checksum",
-        ("set/a.json",),
-    )
     with pytest.raises(
         BadInput, match=f"its SHA-256 is {sum_of(ONE)} instead of {sum_of(TWO)}. Ask its author."
     ):
@@ -84,7 +78,7 @@ def test_library_lists_every_data_set_and_rejects_an_unknown_name(tmp_path):
     library = Library(tmp_path)
     assert list(library.known) == list(registry.datasets())
     missing = [name for name, dataset in library.known.items() if not dataset.ships]
-    assert {library.status_of(name).state for name in missing} == {"missing"}
+    assert not any(library.found(name) for name in missing)
     assert Library(tmp_path).sums("locomo") == {}
     with pytest.raises(BadInput, match="there is no data set 'loco'"):
         Library(tmp_path).paths("loco")
@@ -99,8 +93,8 @@ def test_library_finds_a_user_data_set_by_absolute_path(tmp_path):
     library = Library(tmp_path / "data", {"near": near, "far": far})
     assert library.sums("near") == {"near.jsonl": sum_of(ONE)}
     assert list(library.sums("far").values()) == [sum_of(TWO)]
-    assert Library(None).status_of(far).state == "found", "an absolute path needs no data folder"
-    assert Library(None).status_of(near).state == "missing"
+    assert Library(None).found(far), "an absolute path needs no data folder"
+    assert not Library(None).found(near)
     with pytest.raises(BadInput, match="there is no data set 'locomo'"):
         library.paths("locomo")
 
@@ -128,7 +122,7 @@ def test_library_finds_a_user_data_set_by_file_pattern(tmp_path):
     ]
     with pytest.raises(MissingData, match=r"runs/\*/none.json of the data set .* is missing"):
         library.paths("none")
-    assert [library.status_of(name).state for name in library.known] == ["found", "found", "missing"]
+    assert [library.found(name) for name in library.known] == [True, True, False]
     assert Library(tmp_path).dataset(published(files=("a*.json",))).files == ("a*.json",), (
         "published: as named"
     )
@@ -141,12 +135,10 @@ def test_library_status_lists_missing_optional_files(folder):
     )
     (folder / "set" / "c.json").write_bytes(TWO)
     assert list(library.paths(dataset)) == ["set/a.json", "set/c.json"]
-    holding = library.status_of(dataset)
-    assert (holding.state, holding.missing, holding.lacking) == ("found", (), ("set/b.json",))
+    assert library.dataset(dataset).optional == ("set/b.json",)
     assert library.dataset(library.dataset(dataset)) == library.dataset(dataset)
     (folder / "set" / "a.json").unlink()
-    assert not library.found(dataset)
-    assert library.status_of(dataset).missing == ("set/a.json",)
+    assert library.missing(dataset) == ["set/a.json"]
 
 
 def test_library_uses_the_first_existing_alternative_of_a_file(folder):
@@ -157,7 +149,7 @@ def test_library_uses_the_first_existing_alternative_of_a_file(folder):
     assert list(library.sums(dataset)) == ["set/b.json"]
     (folder / "set" / "whole.json").write_bytes(TWO)
     assert list(library.sums(dataset)) == ["set/whole.json"]
-    assert library.status_of(published(files=("gone",), instead={"gone": ("too",)})).missing == ("gone",)
+    assert library.missing(published(files=("gone",), instead={"gone": ("too",)})) == ["gone"]
 
 
 def test_library_lists_found_and_incomplete_data_sets_of_a_domain(folder):

@@ -1,11 +1,6 @@
 """The list of hosted models: complete, dated, and used only at the provider's own address."""
 
-from pathlib import Path
-
-import pytest
-
 from memflow.chat.budget import Prices
-from memflow.errors import BadSettings
 from memflow.resources.endpoints.hosted_models import (
     find_hosted,
     hosted_models,
@@ -15,15 +10,6 @@ from memflow.resources.endpoints.hosted_models import (
 from memflow.resources.settings.chat_models import Model
 
 OPENAI = "https://api.openai.com/v1"
-OWN = """
-[openai]
-url = "http://127.0.0.1:9/v1"
-key_variable = "OUR_KEY"
-preset = "openai"
-source = "our contract"
-[openai.models]
-"gpt-4o-mini" = { input = 1.0, output = 2.0, date = 2026-01-01 }
-"""
 
 
 def test_every_hosted_model_is_a_valid_model_of_the_settings_with_a_name_of_its_own() -> None:
@@ -43,14 +29,3 @@ def test_dated_version_has_the_price_of_its_model() -> None:
 def test_price_is_unknown_at_another_address() -> None:
     assert listed_prices("gpt-4o-mini", f"{OPENAI}/") == Prices(0.15, 0.6, 0.075)
     assert listed_prices("gpt-4o-mini", "http://127.0.0.1:8000/v1") is None
-
-
-def test_providers_of_a_file_replace_those_of_memflow(tmp_path: Path) -> None:
-    path = tmp_path / "hosted.toml"
-    path.write_text(OWN)
-    assert listed_prices("gpt-4o-mini", "http://127.0.0.1:9/v1", path) == Prices(1.0, 2.0)
-    assert "gpt-4o" not in hosted_models(path) and "claude-haiku-4-5" in hosted_models(path)
-    wrong = tmp_path / "wrong.toml"
-    wrong.write_text(OWN.replace("input", "imput"))
-    with pytest.raises(BadSettings, match=r"wrong\.toml cannot be read: [\s\S]*imput"):
-        hosted_models(wrong)

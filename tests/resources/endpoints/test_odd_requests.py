@@ -70,7 +70,7 @@ async def test_rejection_of_roles_ends_the_step_although_other_roles_were_accept
 
     async with chat_with(answer) as chat:
         await chat.complete(request("hello"))
-        with pytest.raises(ModelMisconfigured, match="alternate = true"):
+        with pytest.raises(ModelMisconfigured, match="memflow models check"):
             await chat.complete(request("hello", "user", "user"))
 
 

@@ -1,7 +1,6 @@
 """The bodies of chat requests for each kind of profile."""
 
 import json
-from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import pytest
@@ -30,9 +29,6 @@ def request(
 
 def body(profile: Profile, *messages: tuple[Role, str], **more: Any) -> dict[str, Any]:
     return RequestBodies(profile).build("m", request(*messages, **more))
-
-
-TYPED = request(output=Choice)
 
 
 def test_default_body_omits_unset_parameters() -> None:
@@ -139,26 +135,3 @@ def test_every_preset_keeps_the_text_of_the_conversation(preset: Preset) -> None
     text = " ".join(message["content"] for message in sent["messages"])
     assert "Be brief." in text and "Choose." in text
     assert json.loads(json.dumps(sent)) == sent
-
-
-def test_typed_request_falls_back_in_the_order_of_the_profile() -> None:
-    bodies = RequestBodies(Profile(structured_fallback=("object", "prompt")))
-    sent = [bodies.build("m", replace(TYPED, attempt=attempt)) for attempt in range(4)]
-    assert [(body.get("response_format") or {}).get("type") for body in sent] == [
-        "json_schema",
-        "json_object",
-        None,
-        None,
-    ]
-    assert ["JSON schema" in body["messages"][-1]["content"] for body in sent] == [False, True, True, True]
-    text = replace(TYPED, output=None, attempt=1)
-    assert bodies.build("m", text) == RequestBodies(Profile()).build("m", text)
-
-
-def test_schema_that_a_server_refused_is_sent_in_the_next_way() -> None:
-    bodies = RequestBodies(Profile(structured_fallback=("object",)))
-    first = bodies.of(TYPED)
-    assert first is bodies and bodies.fall_back(TYPED, first)
-    second = bodies.of(TYPED)
-    assert second.profile.structured == "object" and not bodies.fall_back(TYPED, second)
-    assert not RequestBodies(Profile()).fall_back(TYPED, bodies)

@@ -7,19 +7,13 @@ import pytest
 from stub import Stub, StubBehavior
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
-from memflow.errors import ChatError, PromptTooLong
+from memflow.errors import PromptTooLong
 from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.model_list import read_models, window_of
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.replies import BrokenReply
 from memflow.resources.endpoints.request_bodies import LEAST_ANSWER, RequestBodies
-from memflow.resources.endpoints.windows import (
-    FILE,
-    learned_window,
-    record_window,
-    stated_window,
-    window_in_error,
-    window_in_list,
-)
+from memflow.resources.endpoints.windows import FILE, learned_window, record_window, window_in_error
 from memflow.tokens import most
 
 
@@ -39,19 +33,19 @@ def listed(*models: dict) -> bytes:
 )
 def test_list_of_models_states_the_window(stated: dict) -> None:
     content = listed({"id": "other", "max_model_len": 4096}, {"id": "m", **stated})
-    assert window_in_list(content, "m") == 8192
-    assert window_in_list(listed({"id": "a name of the server's own", **stated}), "m") == 8192
-    assert window_in_list(content, "unknown") is None
+    served = read_models(content)
+    assert (window_of("m", served), window_of("unknown", served)) == (8192, None)
+    assert window_of("m", read_models(listed({"id": "a name of the server's own", **stated}))) == 8192
 
 
 @pytest.mark.parametrize("content", [listed(), listed({"id": "m"}), listed({"id": "m", "max_model_len": 0})])
 def test_list_of_models_without_a_window(content: bytes) -> None:
-    assert window_in_list(content, "m") is None
+    assert window_of("m", read_models(content)) is None
 
 
 def test_response_that_is_no_list_of_models_is_broken() -> None:
     with pytest.raises(BrokenReply):
-        window_in_list(b'{"data": 1}', "m")
+        read_models(b'{"data": 1}')
 
 
 @pytest.mark.parametrize(
@@ -90,11 +84,6 @@ def test_learned_window_stands_in_the_home(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("no JSON", encoding="utf-8")
     assert learned_window(tmp_path, url, "m") is None and record_window(tmp_path, url, "m", 16384)
     assert learned_window(tmp_path, url, "m") == 16384
-
-
-def test_window_is_looked_up_at_a_server() -> None:
-    with pytest.raises(ChatError):
-        stated_window("http://127.0.0.1:9/v1", "m", "NO_KEY", Profile(), 1.0)
 
 
 def request(tokens: int, bound: int = 1024) -> ChatRequest:

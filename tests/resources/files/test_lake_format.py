@@ -1,13 +1,11 @@
-"""A home of another version is refused by every reader, in a sentence that says how to export scores and start over."""
+"""A home of another version is refused by every reader."""
 
-import csv
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
-import duckdb
 import pytest
 from typer.testing import CliRunner
 from valid_rows import valid_rows
@@ -26,13 +24,9 @@ READERS = (
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    """Return a home with a partition and published scores, whose lake has no format."""
+    """Return a home with a partition, whose lake has no format."""
     home = tmp_path / "home"
     Lake(home / "lake").write("question.probes", "d", valid_rows()["question.probes"], fingerprint="")
-    with duckdb.connect(home / "memflow.duckdb") as connection:
-        connection.execute(
-            "CREATE SCHEMA score; CREATE TABLE score.leaderboard AS SELECT 'full' AS assistant"
-        )
     (home / "lake" / FORMAT_FILE).unlink()
     return home
 
@@ -57,15 +51,6 @@ def test_code_location_refuses_a_home_of_another_version(home: Path) -> None:
         check=False,
     )
     assert result.returncode != 0 and "another version of memflow" in result.stderr
-
-
-def test_published_scores_are_exported_by_the_command_of_the_message(home: Path, tmp_path: Path) -> None:
-    with pytest.raises(OtherVersion) as error:
-        load(over={"home": home})
-    command = str(error.value).split("`")[1].replace("python", sys.executable, 1)
-    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
-    with (tmp_path / "leaderboard.csv").open() as file:
-        assert list(csv.DictReader(file)) == [{"assistant": "full"}]
 
 
 def test_home_of_this_version_is_read_wherever_it_is_moved(home: Path, tmp_path: Path) -> None:

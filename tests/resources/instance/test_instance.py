@@ -1,7 +1,6 @@
 """Cleanup of Dagster's instance after a killed process."""
 
 import importlib.util
-import re
 import signal
 import socket
 import subprocess
@@ -109,17 +108,6 @@ def test_unreachable_database_is_reported_in_a_sentence_without_its_password(
         ):
             pass
     assert "the password" not in str(error.value)
-
-
-@pytest.mark.parametrize("module", ["memflow.resources.instance.former_log", "resources.instance.event_log"])
-def test_settings_of_dagster_that_name_a_module_of_another_version_are_refused(
-    tmp_path: Path, module: str
-) -> None:
-    settings = dagster_home(tmp_path) / "dagster.yaml"
-    text = settings.read_text(encoding="utf-8")
-    settings.write_text(text.replace("memflow.resources.instance.event_log", module), encoding="utf-8")
-    with pytest.raises(BadSettings, match=rf"names {re.escape(module)}, which .*Move the file away"):
-        dagster_home(tmp_path)
 
 
 @pytest.mark.parametrize(("module", "extra"), [("dagster_ray", "ray"), ("dagster_k8s", "kubernetes")])

@@ -1,4 +1,4 @@
-"""The programs of `memflow dev`: one per home, on a free port, restarted when they end, and killed with it."""
+"""The programs of `memflow dev`: one per home, on a free port, which end together."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ import pytest
 
 from memflow.errors import MemflowError
 from memflow.resources.process import default_signals
-from memflow.resources.runs.dev_programs import MAX_STARTS, hold_home, require_free_port
+from memflow.resources.runs.dev_programs import hold_home, require_free_port
 
 SUPERVISED = textwrap.dedent(
     """
@@ -22,12 +22,9 @@ SUPERVISED = textwrap.dedent(
     from memflow.resources.runs import dev_programs
     from memflow.resources.runs.dev_programs import Program, supervise
 
-    dev_programs.PAUSE_S, dev_programs.POLL_S = 0.05, 0.02
-    programs = [
-        Program(name, [name], lambda: print("before", flush=True)) for name in sys.argv[1:]
-    ]
+    dev_programs.POLL_S = 0.02
     try:
-        supervise(programs, os.environ, lambda sentence: print(sentence, flush=True))
+        supervise([Program(name, [name]) for name in sys.argv[1:]], os.environ)
     except dev_programs.MemflowError as error:
         print("error:", error, flush=True)
     """
@@ -46,9 +43,9 @@ STEADY = textwrap.dedent(
 
 @pytest.fixture
 def programs(tmp_path: Path) -> Path:
-    """Return a folder with the modules `web` and `daemon`, which start a child, and `ending`."""
-    for name, code in (("web", STEADY), ("daemon", STEADY), ("ending", "raise SystemExit(7)")):
-        (tmp_path / f"{name}.py").write_text(code)
+    """Return a folder with the modules `web` and `daemon`, which start a child."""
+    for name in ("web", "daemon"):
+        (tmp_path / f"{name}.py").write_text(STEADY)
     return tmp_path
 
 
@@ -84,14 +81,10 @@ def await_true(holds: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
-def processes(programs: Path, name: str, former: list[int] | None = None) -> list[int]:
-    """Wait until a program and its child run, others than the former. Return their process ids."""
+def processes(programs: Path, name: str) -> list[int]:
+    """Wait until a program and its child run. Return their process ids."""
     path = programs / f"{name}.pid"
-    await_true(lambda: path.exists() and path.read_text() and numbers(path) != former)
-    return numbers(path)
-
-
-def numbers(path: Path) -> list[int]:
+    await_true(lambda: path.exists() and path.read_text())
     return [int(part) for part in path.read_text().split()]
 
 
@@ -126,22 +119,13 @@ def test_port_that_is_in_use_is_reported_with_another() -> None:
             require_free_port(host, wrong)
 
 
-def test_killed_program_is_started_again_without_what_it_left(programs: Path, supervised) -> None:
+def test_program_that_ends_ends_the_others_with_an_error(programs: Path, supervised) -> None:
     process = supervised("web", "daemon")
-    web, first = processes(programs, "web"), processes(programs, "daemon")
-    os.kill(first[0], signal.SIGKILL)
-    second = processes(programs, "daemon", first)
-    await_true(lambda: has_ended(first[1]))
-    assert not any(map(has_ended, (*web, *second)))
-    lines = [process.stdout.readline().strip() for _ in range(4)]
-    assert lines == ["before", "before", "before", "The daemon has ended and was started again."]
-
-
-def test_program_that_ends_at_each_start_is_given_up_with_the_others(programs: Path, supervised) -> None:
-    process = supervised("web", "ending")
-    shown, _ = process.communicate(timeout=120)
-    assert f"error: the ending has ended {MAX_STARTS} times soon after its start (exit status 7)." in shown
-    assert all(map(has_ended, processes(programs, "web")))
+    web, daemon = processes(programs, "web"), processes(programs, "daemon")
+    os.kill(daemon[0], signal.SIGKILL)
+    shown, _ = process.communicate(timeout=60)
+    assert "error: the daemon has ended (exit status -9)." in shown and "then rerun" in shown
+    await_true(lambda: all(map(has_ended, (*web, *daemon))))
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL])

@@ -27,12 +27,12 @@ def test_paths_begin_at_the_folder_of_the_settings(file: Path) -> None:
     found = loaded(
         file,
         'home = "runs"\ndata = "../data"\nwordnet = "/usr/share/wordnet"\ncmudict = "~/cmudict.dict"\n'
-        'prompts = { judge = "prompts" }\n[encoder.en]\nfolder = "weights"\n',
+        'prompts = "prompts"\n[encoder.en]\nfolder = "weights"\n',
     )
     folder = file.parent
     assert found.home == folder / "runs" and found.data == folder / "../data"
     assert (found.wordnet, found.cmudict) == (Path("/usr/share/wordnet"), Path("~/cmudict.dict"))
-    assert found.prompts == {"judge": folder / "prompts"} and found.encoder["en"].folder == folder / "weights"
+    assert found.prompts == folder / "prompts" and found.encoder["en"].folder == folder / "weights"
 
 
 def test_environment_overrides_a_path_and_is_relative_to_the_current_folder(

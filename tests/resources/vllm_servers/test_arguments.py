@@ -14,55 +14,38 @@ def words_of(**settings: Any) -> list[str | None]:
     return serve_command(Model(kind="vllm", **{"model": "a/b", **settings}))
 
 
-def test_command_has_the_settings_and_then_the_arguments() -> None:
+def test_command_has_the_settings_the_arguments_and_then_the_address() -> None:
     words = words_of(
         executable="python my_vllm.py",
-        tensor_parallel=2,
-        data_parallel=4,
-        gpu_memory=0.45,
         max_model_len=32768,
-        prefix_caching=False,
         dtype="bfloat16",
         quantization="fp8",
         revision="abc",
         arguments=("--max-num-seqs", "512"),
     )
-    assert words[:8] == ["python", "my_vllm.py", "serve", "a/b", "--host", "127.0.0.1", "--port", None]
+    assert words[:4] == ["python", "my_vllm.py", "serve", "a/b"]
     assert words[words.index("--revision") :] == [
-        *("--revision", "abc", "--tensor-parallel-size", "2", "--data-parallel-size", "4"),
-        *("--gpu-memory-utilization", "0.45", "--max-model-len", "32768", "--dtype", "bfloat16"),
-        *("--quantization", "fp8", "--no-enable-prefix-caching", "--max-num-seqs", "512"),
+        *("--revision", "abc", "--max-model-len", "32768", "--dtype", "bfloat16", "--quantization", "fp8"),
+        *("--max-num-seqs", "512", "--host", "127.0.0.1", "--port", None),
     ]
 
 
 def test_command_passes_a_revision_of_a_repository_and_not_of_a_folder(tmp_path: Path) -> None:
     assert "--revision" in words_of(revision="main")
     assert "--revision" not in words_of(model=str(tmp_path), revision="main")
-    assert words_of(revision="main", arguments=("--revision=v2",)).count("--revision") == 0
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"arguments": ["--port", "8000"]}, "--port in `arguments`, which memflow sets itself"),
-        ({"arguments": ["--served-model-name=x"]}, "--served-model-name in `arguments`"),
         (
-            {"arguments": ["--api-key", "abc"]},
+            {"arguments": ["--api-key=abc"]},
             "no secrets. Remove it, and set the environment variable VLLM_API_KEY",
         ),
-        ({"arguments": ["--max_model_len", "1"], "max_model_len": 2}, "`max_model_len` and --max-model-len"),
-        ({"arguments": ["-tp", "2"], "tensor_parallel": 2}, "`tensor_parallel` and -tp"),
-        (
-            {"arguments": ["--no-enable-prefix-caching"], "prefix_caching": True},
-            "`prefix_caching` and --no-enable",
-        ),
-        ({"gpus": "0", "tensor_parallel": 2}, "gpus = '0', and it needs 2 different"),
-        ({"gpus": "0,0", "tensor_parallel": 2}, "gpus = '0,0', and it needs 2 different"),
         ({"gpus": "0 1"}, "gpus"),
         ({"url": "http://x/v1", "gpus": 0}, "an address and `gpus`: the server at an address runs already"),
         ({"url": "http://x/v1", "arguments": ["--enforce-eager"]}, "an address and `arguments`"),
         ({"kind": "endpoint", "url": "http://x/v1", "startup": 2}, "`startup` but not kind"),
-        ({"gpu_memory": 1.5}, "less than or equal to 1"),
     ],
 )
 def test_contradictory_settings_are_rejected(settings: dict[str, Any], message: str) -> None:
@@ -71,21 +54,14 @@ def test_contradictory_settings_are_rejected(settings: dict[str, Any], message: 
 
 
 def test_settings_that_fit_together_are_accepted() -> None:
-    Model(kind="vllm", model="a", gpus="0, 1", tensor_parallel=2, arguments=["--max-num-seqs", "-1"])
+    Model(kind="vllm", model="a", gpus="0, 1", arguments=["--max-num-seqs", "-1"])
     Model(kind="vllm", model="a", url="http://x/v1", dtype="float16", executable="my-vllm")
 
 
 def test_settings_of_speed_leave_the_fingerprint_and_those_of_the_weights_change_it() -> None:
     former = Model(kind="vllm", model="m").fingerprint()
     assert former == "c08273d81b4c4c5c216a456640c45960"  # of version 0.2.0
-    speed = {
-        "gpus": "0,1",
-        "tensor_parallel": 2,
-        "gpu_memory": 0.5,
-        "max_model_len": 1,
-        "prefix_caching": False,
-        "startup": 1,
-    }
+    speed = {"gpus": "0,1", "max_model_len": 1, "startup": 1, "arguments": ["--max-num-seqs", "8"]}
     assert Model(kind="vllm", model="m", **speed).fingerprint() == former
     assert Model(kind="vllm", model="m", url="http://x/v1").fingerprint() == former
     forms = [

@@ -52,54 +52,44 @@ def written(folder: Path) -> dict[str, bytes]:
 
 def test_wanted_members_are_unpacked_to_their_targets(pack, into):
     found = unpack(pack(FILES), WANTED, into)
-    assert written(into) == {"set/a.json": b"A", "set/deep/b.json": b"B", "set/about.txt": b"R"}
-    assert sorted(found) == sorted(written(into))
+    assert found == {"set/": into / "data", "set/about.txt": into / "readme.txt"}
+    assert written(into) == {"data/a.json": b"A", "data/deep/b.json": b"B", "readme.txt": b"R"}
 
 
 @pytest.mark.parametrize(
-    "name", ["../x.json", "repo-1/../../x.json", "/etc/x.json", "repo-1/data/../../../x", "a\\..\\x"]
+    ("name", "kind"),
+    [
+        ("repo-1/data/../../../x.json", tarfile.REGTYPE),
+        ("repo-1/data/link.json", tarfile.SYMTYPE),
+        ("repo-1/data/link.json", tarfile.LNKTYPE),
+        ("repo-1/data/pipe.json", tarfile.FIFOTYPE),
+    ],
 )
-def test_member_with_an_unsafe_path_is_refused(pack, into, name):
-    with pytest.raises(DownloadFailed, match="leads out of the archive"):
-        unpack(pack({**FILES, name: b"bad"}), WANTED, into)
+def test_unsafe_member_is_refused(tmp_path, into, name, kind):
+    archive = tar_of(tmp_path / "a", {**FILES, name: b"bad"}, {name: kind})
+    with pytest.raises(DownloadFailed, match="has an unsafe member"):
+        unpack(archive, WANTED, into)
     assert not (into.parent / "x.json").exists()
 
 
-@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE])
-def test_link_or_device_of_a_tar_archive_is_refused(tmp_path, into, kind):
-    name = "repo-1/data/link.json"
-    archive = tar_of(tmp_path / "a", {**FILES, name: b""}, {name: kind})
-    with pytest.raises(DownloadFailed, match="a link, a device"):
-        unpack(archive, WANTED, into)
+def test_unwanted_members_are_ignored(tmp_path, into):
+    files = {**FILES, "repo-1/code": b"", "../x.json": b"bad"}
+    archive = tar_of(tmp_path / "a", files, {"repo-1/code": tarfile.SYMTYPE})
+    unpack(archive, WANTED, into)
+    assert len(written(into)) == 3 and not (into.parent / "x.json").exists()
 
 
-def test_links_among_other_members_are_ignored(tmp_path, into):
-    archive = tar_of(tmp_path / "a", {**FILES, "repo-1/code": b""}, {"repo-1/code": tarfile.SYMTYPE})
-    assert len(unpack(archive, WANTED, into)) == 3
-
-
-def test_two_members_of_one_path_are_refused(tmp_path, into):
-    path = tmp_path / "a"
-    with tarfile.open(path, "w") as tar:
-        for content in (b"1", b"2"):
-            info = tarfile.TarInfo("repo-1/data/a.json")
-            info.size = 1
-            tar.addfile(info, io.BytesIO(content))
-    with pytest.raises(DownloadFailed, match=r"second member for set/a\.json"):
-        unpack(path, WANTED, into)
-
-
-def test_archive_with_too_many_members_is_refused(pack, into):
-    with pytest.raises(DownloadFailed, match="its limit of 3 members"):
-        unpack(pack(FILES), replace(WANTED, most_members=3), into)
-
-
-def test_archive_that_unpacks_to_too_many_bytes_is_refused(pack, into):
-    archive = pack({"repo-1/data/a.json": b"0" * 5000, "repo-1/readme.txt": b""})
-    assert archive.stat().st_size < 1000
+@pytest.mark.parametrize(
+    ("files", "limits"),
+    [
+        (FILES, {"most_members": 3}),
+        ({"repo-1/data/a.json": bytes(5000), "repo-1/readme.txt": b""}, {"most_bytes": 4999}),
+        ({**FILES, "repo-1/zeros": bytes(3 * 10**7)}, {"most_bytes": 10**7}),
+    ],
+)
+def test_archive_above_a_limit_is_refused(pack, into, files, limits):
     with pytest.raises(DownloadFailed, match="larger than its limit"):
-        unpack(archive, replace(WANTED, most_bytes=4999), into)
-    assert len(unpack(archive, replace(WANTED, most_bytes=5000), into.parent / "other")) == 2
+        unpack(pack(files), replace(WANTED, **limits), into)
 
 
 def test_archive_bomb_is_stopped_by_its_ratio(pack, into, monkeypatch):
@@ -108,12 +98,6 @@ def test_archive_bomb_is_stopped_by_its_ratio(pack, into, monkeypatch):
     with pytest.raises(DownloadFailed, match="larger than its limit"):
         unpack(pack({"repo-1/data/a.json": b"0" * 5_000_000, "repo-1/readme.txt": b""}), WANTED, into)
     assert written(into) == {}
-
-
-def test_unwanted_members_count_for_the_limits(tmp_path, into):
-    files = {**FILES, "repo-1/zeros": bytes(3 * 10**7)}
-    with pytest.raises(DownloadFailed, match="larger than its limit"):
-        unpack(tar_of(tmp_path / "archive.tar.gz", files), replace(WANTED, most_bytes=10**7), into)
 
 
 def test_archive_without_a_wanted_member_is_refused(pack, into):

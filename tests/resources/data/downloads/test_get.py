@@ -1,4 +1,4 @@
-"""Downloads of data sets: planning, disk space, checksums, placement and the record."""
+"""Downloads of data sets: planning, disk space, checksums and placement."""
 
 import hashlib
 import io
@@ -14,8 +14,7 @@ import pytest
 from memflow.benchmarks.datasets import Dataset, how_to_get
 from memflow.benchmarks.origins import Download, HuggingFaceFiles, Origin, RemoteArchive, RemoteFile
 from memflow.errors import DownloadFailed
-from memflow.resources.data.downloads.get import download, plan_download
-from memflow.resources.data.downloads.record import FOLDER, DownloadRecord, read_records, record_path
+from memflow.resources.data.downloads.get import WORK, Downloaded, download, plan_download
 
 CONTENT = b"published content" * 100
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -42,29 +41,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def get(folder: Path) -> Callable[..., list[DownloadRecord]]:
+def get(folder: Path) -> Callable[..., list[Downloaded]]:
     """Return a function that plans and downloads data sets."""
 
-    def call(*datasets: Dataset, force: bool = False, confirmed: bool | None = None) -> list[DownloadRecord]:
+    def call(*datasets: Dataset, force: bool = False) -> list[Downloaded]:
         items, _ = plan_download(folder, datasets, force=force)
-        return list(download(folder, items, force=force if confirmed is None else confirmed))
+        return list(download(folder, items))
 
     return call
 
 
-def test_downloaded_file_is_in_place_and_recorded(origin, get, folder):
+def test_downloaded_file_is_in_place(origin, get, folder):
     url = origin.add("a", CONTENT)
     [done] = get(dataset(RemoteFile(url, "set/a.json", SHA256)))
     assert (folder / "set/a.json").read_bytes() == CONTENT
-    assert done.published_checksum and done.files == {"set/a.json": SHA256}
-    record = read_records(folder)[url]
-    assert (record.dataset, record.licence, record.size, record.sha256) == (
-        "set",
-        "MIT",
-        len(CONTENT),
-        SHA256,
-    )
-    assert {path.name for path in (folder / FOLDER).iterdir()} == {"downloads.json", "lock"}
+    assert (done.size, done.files) == (len(CONTENT), {"set/a.json": SHA256})
+    assert {path.name for path in (folder / WORK).iterdir()} == {"lock"}
 
 
 def test_file_with_a_wrong_checksum_is_removed_and_replaces_nothing(origin, get, folder):
@@ -77,7 +69,6 @@ def test_file_with_a_wrong_checksum_is_removed_and_replaces_nothing(origin, get,
     with pytest.raises(DownloadFailed, match="does not match the known hash"):
         get(dataset(RemoteFile(url, "set/a.json"), sums={"set/a.json": SHA256}), force=True)
     assert (folder / "set/a.json").read_bytes() == b"mine"
-    assert not read_records(folder)
     origin.add("a", CONTENT)
     get(wanted, force=True)
     assert (folder / "set/a.json").read_bytes() == CONTENT
@@ -91,18 +82,6 @@ def test_present_files_are_not_downloaded_again(origin, get, folder):
     more = dataset(*wanted.download.origins, RemoteFile(origin.add("b", b"B"), "set/b.json"))
     [done] = get(more, replace(more, name="other"))
     assert list(done.files) == ["set/b.json"]
-
-
-def test_checksum_of_the_first_download_is_compared_with_the_next(origin, get, folder):
-    wanted = dataset(RemoteFile(origin.add("a", b"first"), "set/a.json"))
-    [done] = get(wanted)
-    assert not done.published_checksum
-    origin.add("a", b"second")
-    with pytest.raises(DownloadFailed, match=r"has changed since its first download on 20.*--force"):
-        get(wanted, force=True, confirmed=False)
-    assert (folder / "set/a.json").read_bytes() == b"first"
-    get(wanted, force=True)
-    assert (folder / "set/a.json").read_bytes() == b"second"
 
 
 def archive(files: dict[str, bytes]) -> bytes:
@@ -159,7 +138,7 @@ def test_files_of_a_hugging_face_data_set_are_listed_with_their_checksums(origin
     origin.add(f"{files}/corpus/A.jsonl", b"C")
     wanted = dataset(HuggingFaceFiles("THUIR/MemoryBench", "memorybench", ("dataset/A/*", "corpus/A.jsonl")))
     done = get(wanted)
-    assert [each.published_checksum for each in done] == [True, False]
+    assert [bool(each.item.origin.sha256) for each in done] == [True, False]
     assert (folder / "memorybench/dataset/A/test/data 0.arrow").read_bytes() == CONTENT
     assert (folder / "memorybench/corpus/A.jsonl").read_bytes() == b"C"
 
@@ -173,13 +152,6 @@ def test_malicious_or_unknown_listing_is_refused(origin, get, folder, monkeypatc
     with pytest.raises(DownloadFailed, match=r"unknown form|lists no file"):
         get(dataset(HuggingFaceFiles("a/b", "x")))
     assert not folder.exists()
-
-
-def test_damaged_record_is_reported(origin, get, folder):
-    record_path(folder).parent.mkdir(parents=True)
-    record_path(folder).write_text("{")
-    with pytest.raises(DownloadFailed, match="cannot read the record of downloads"):
-        get(dataset(RemoteFile(origin.add("a", CONTENT), "a")))
 
 
 def test_advice_names_the_command_for_data_sets_that_can_be_downloaded():
@@ -199,6 +171,5 @@ def test_two_data_sets_of_one_archive_are_both_downloaded(origin, get, folder, t
     for chosen in [(one, two)] if together else [(one,), (two,)]:
         get(*chosen)
     assert (folder / "set/one/a.json").read_text() == "1" and (folder / "set/two/a.json").read_text() == "2"
-    assert set(read_records(folder)[url].files) == {"set/one/a.json", "set/two/a.json"}
     before = len(origin.downloads())
     assert get(one, two) == [] and len(origin.downloads()) == before
