@@ -306,56 +306,6 @@ class Results(Generic[Frame]):
         rows = [cell.plain() for cell in stored_table(reader, table, model=model or "", limit=limit).cells]
         return self._frame("", rows, rows[0] if rows else ())
 
-    def export(
-        self,
-        form: Literal["eee", "inspect", "csv", "markdown", "latex"],
-        path: AnyPath,
-        domain: Names = None,
-        assistant: Names = None,
-        *,
-        model_id: str | None = None,
-        organization: str = "unknown",
-        subject: Literal["leaderboard", "comparisons", "paper"] = "leaderboard",
-        names: Names = None,
-        metric: Names = None,
-        model: str | None = None,
-        limit: int = 0,
-    ) -> list[Path]:
-        """Write results for other tools and documents, as `memflow export` does, and return the paths of the files.
-
-        Args:
-            form: `eee` for records of Every Eval Ever, `inspect` for logs of Inspect; a table as `csv`, `markdown` or
-                `latex`.
-            path: The folder to write into; of a table, its file, which is replaced.
-            domain: Only these domains.
-            assistant: Only these assistants, by their names.
-            model_id: The chat model's public name, DEVELOPER/MODEL, if its settings lack it.
-            organization: Who evaluated, for Every Eval Ever.
-            subject: What the table contains.
-            names: Of comparisons, what is compared; of a paper, its table, PAPER:TABLE.
-            metric: Of a table, only these metrics.
-            model: Of a paper's table, the model of rows for which it compares none.
-            limit: Of a paper's table, the size of the samples.
-
-        Raises:
-            BadInput: If the package of the format is missing, an argument does not fit, or nothing is selected.
-        """
-        from memflow.operations.exported_results import exported_results
-        from memflow.operations.result_files import write_results
-
-        chosen = (_listed(domain) or self.domains, _listed(assistant) or self.assistants)
-        if form in ("csv", "markdown", "latex"):
-            from memflow.cli.export_tables import Subject, exported_text
-            from memflow.cli.output import Format, write
-
-            of_paper = subject == "paper" and not (domain or assistant)
-            selected = ((None, None) if of_paper else chosen) + (_listed(metric), model, limit)
-            place = (Format(form), self.settings, self._lake, Subject(subject), _listed(names))
-            write(Path(path), exported_text(*place, *selected), force=True)
-            return [Path(path)]
-        results = exported_results(self.settings, self._lake, *chosen, model_id)
-        return write_results(form, results, Path(path), organization)
-
     def sql(self, statement: str) -> Frame:
         """Return the rows of a SELECT over the tables of the home, which are named stage.name (`memflow sql`)."""
         from memflow.resources.publishing.warehouse import Warehouse
@@ -364,7 +314,7 @@ class Results(Generic[Frame]):
         return self._frame("", rows, rows.columns)
 
     def __repr__(self) -> str:
-        from memflow.cli.output import TerminalConsole
+        from memflow.operations.messages import TerminalConsole
 
         text = io.StringIO()
         console = TerminalConsole(
@@ -375,7 +325,7 @@ class Results(Generic[Frame]):
         return text.getvalue().strip()
 
     def _repr_html_(self) -> str:
-        from memflow.cli.tables import FittedTable
+        from memflow.rendering.tables import FittedTable
 
         def row(tag: str, cells: Iterable[str]) -> str:
             return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
@@ -391,8 +341,8 @@ class Results(Generic[Frame]):
 
     def _parts(self) -> list[RenderableType]:
         """Return what `memflow run` prints of scores: a table per domain, what is incomplete, and the label."""
-        from memflow.cli.show_retrieval import retrieval_tables
-        from memflow.cli.summary import leaderboard_parts
+        from memflow.rendering.retrieval import retrieval_tables
+        from memflow.rendering.scores import leaderboard_parts
 
         scores = self._scores() if self._lake.partitions("score.leaderboard") else []
         retrieval = [] if scores else self._retrieval()

@@ -1,7 +1,4 @@
-"""`memflow export`: recorded runs, verdicts, and the exports that benchmarks declare.
-
-export_results.py has the formats of other tools, export_tables.py the tables for papers.
-"""
+"""`memflow export`: recorded runs, verdicts, and the exports that benchmarks declare."""
 
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -11,9 +8,10 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference
 from memflow.cli.options import AssistantArgument, DomainArgument, FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, note, write
+from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.cli.views import ExportGroup
 from memflow.operations.stored_names import check_played
+from memflow.rendering.texts import note
 
 PLAYED = "memory.transcripts"
 
@@ -23,18 +21,14 @@ class Exports(ExportGroup):
 
     references: ClassVar = {
         "bundle": CommandReference("memflow.cli.bundle:bundle"),
-        "eee": CommandReference("memflow.cli.export_results:eee", reads_past=True),
-        "inspect": CommandReference("memflow.cli.export_results:inspect", reads_past=True),
-        "csv": CommandReference("memflow.cli.export_tables:csv", reads_past=True),
-        "markdown": CommandReference("memflow.cli.export_tables:markdown", reads_past=True),
-        "latex": CommandReference("memflow.cli.export_tables:latex", reads_past=True),
+        "inspect": CommandReference("memflow.cli.export_inspect:inspect", reads_past=True),
     }
 
 
 export = App(
     cls=Exports,
     no_args_is_help=True,
-    help="Write results for other tools, tables for papers, recorded runs, verdicts, users, gold labels.",
+    help="Write logs of Inspect, recorded runs, verdicts, bundles, users, gold labels.",
 )
 
 

@@ -12,19 +12,11 @@ from memflow.chat.scripted import LABEL
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import MetricFilter, argument, option
-from memflow.cli.output import (
-    Columns,
-    Format,
-    FormatOption,
-    Text,
-    answer,
-    cut,
-    note,
-    share_text,
-    table_of,
-    terminal_console,
-)
+from memflow.cli.output import Format, FormatOption, answer
+from memflow.operations.messages import terminal_console
 from memflow.operations.stored_names import check_names
+from memflow.rendering.tables import Columns, Text, table_of
+from memflow.rendering.texts import cut, note, share_text
 
 if TYPE_CHECKING:
     from memflow.chat.requests import Chat

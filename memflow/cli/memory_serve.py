@@ -8,10 +8,10 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import ANY_NAME, argument, option
-from memflow.cli.output import message
 from memflow.errors import BadSettings
 from memflow.operations.import_paths import with_own_memories
 from memflow.operations.memory_checks import serve_memory
+from memflow.operations.messages import message
 
 
 class Contract(Enum):

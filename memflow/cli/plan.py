@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.output import FittedTable, Format, FormatOption, Text, answer, duration, note, table
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.selection import Selection, with_selection
 from memflow.operations.required_checks import memory_server_notes, planned_checks
 from memflow.records import TABLES
+from memflow.rendering.tables import FittedTable, Text, table
+from memflow.rendering.texts import duration, note
 
 if TYPE_CHECKING:
     from memflow.operations.forecast import Forecast

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyDomainArgument
-from memflow.cli.output import Columns, Format, FormatOption, answer, heading, interval_text, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.labels import score_label
 from memflow.operations.stored_names import check_names, variant_chooser
+from memflow.rendering.evidence import label_note
+from memflow.rendering.tables import Columns, table_of
+from memflow.rendering.texts import heading, interval_text, note
 
 if TYPE_CHECKING:
     from memflow.metrics.variance import Component

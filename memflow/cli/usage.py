@@ -9,10 +9,12 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import option
-from memflow.cli.output import Format, FormatOption, answer, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
 from memflow.operations.required_checks import servers_with_own_models
+from memflow.rendering.tables import table_of
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.resources.ledger.sql_ledger import SqlLedger

@@ -1,14 +1,172 @@
-"""Results as logs of Inspect, by the writer of inspect_ai (extra `inspect`): one per domain and assistant."""
+"""Results as logs of Inspect, by the writer of inspect_ai (extra `inspect`): one per domain and assistant.
 
+memflow's own texts in a log have no address and no path of the machine. Equal results have equal file names.
+"""
+
+import json
 import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from memflow.errors import BadInput
+from memflow.chat.scripted import LABEL
+from memflow.errors import BadInput, BadSettings
 from memflow.fingerprint import digest
-from memflow.operations.exported_results import ExportedResults, Sample, details_of, portable, score_name
-from memflow.records import Score
+from memflow.labels import JUDGED, score_label, score_qualifiers
+from memflow.operations.stored_scores import stored_scores
+from memflow.records import Probe, Reply, Score, Verdict
+from memflow.repeats import memory_name
+from memflow.scoring.judges import STANDARD
+
+if TYPE_CHECKING:
+    from memflow.resources.lake.lake import Lake
+    from memflow.resources.settings.settings import Settings
+
+UNKNOWN = "unknown"
+NOT_PORTABLE = re.compile(r'[<>:"\\|?*/\x00-\x1f\x7f]')
+"""Characters that some file systems refuse in the name of a file."""
+TAGS = {LABEL: ["scripted"], JUDGED: ["scripted judge"]}
+
+
+class Sample(NamedTuple):
+    """A probe that was asked, its reply and its verdicts."""
+
+    probe: Probe
+    reply: Reply
+    verdicts: Sequence[Verdict]
+
+
+@dataclass(frozen=True)
+class ExportedResults:
+    """The published results of an assistant in a domain; `model` is the name of its chat model at its server."""
+
+    domain: str
+    memory: str
+    model: str
+    parameters: Mapping[str, str]
+    """The name of the memory and its parameters, as `memory_NAME`."""
+    scores: Sequence[Score]
+    protocol: Mapping[str, str]
+    published: datetime
+    """The last publication that changed a score of the assistant."""
+    origins: Mapping[str, str]
+    """The origin and the license of each data set."""
+    samples: Sequence[Sample]
+
+
+def exported_results(
+    settings: "Settings",
+    lake: "Lake",
+    domain: Sequence[str] | None = None,
+    assistant: Sequence[str] | None = None,
+) -> Iterator[ExportedResults]:
+    """Yield the results of all or some domains and assistants. Raises BadInput without results."""
+    from memflow.scoring.publications import current_scores
+
+    by_pair: dict[tuple[str, str], list[Score]] = {}
+    for score in stored_scores(settings, lake, domain, assistant):
+        by_pair.setdefault((score.domain, score.assistant), []).append(score)
+    if not by_pair:
+        raise BadInput(
+            "no score matches the selection. `memflow show leaderboard` lists domains and assistants."
+        )
+    published: dict[tuple[str, str], str] = {}
+    for row in current_scores(lake.read_all("score.history", lake.partitions("score.history"))).values():
+        pair = (row.domain, row.assistant)
+        published[pair] = max(published.get(pair, ""), row.published_at)
+    for pair, scores in by_pair.items():
+        yield _results(settings, lake, scores, published.get(pair))
+
+
+def _results(
+    settings: "Settings", lake: "Lake", scores: Sequence[Score], published: str | None
+) -> ExportedResults:
+    from memflow.resources.report.redaction import Redaction
+
+    redacted = Redaction.of_environment([model.key_variable for model in settings.models.values()]).text
+    domain, assistant = scores[0].domain, scores[0].assistant
+    partition = f"{domain}/{assistant}"
+    facts = [lake.facts("score.verdicts", partition), lake.facts("score.leaderboard", "all")]
+    protocol = json.loads(facts[0].meta.get("protocol", "{}") if facts[0] else "{}")
+    memory = memory_name(assistant)
+    parameters = {"system": memory, **_parameters(settings, assistant)}
+    stored = [
+        name for name in settings.domain(domain).datasets if lake.facts("raw.records", name) is not None
+    ]
+    return ExportedResults(
+        domain=domain,
+        memory=redacted(memory) or UNKNOWN,
+        model=redacted(_served(settings, scores[0], protocol)) or UNKNOWN,
+        parameters={f"memory_{name}": redacted(text(value)) or "" for name, value in parameters.items()},
+        scores=[_redacted(score, redacted) for score in scores],
+        protocol={name: redacted(str(value)) or "" for name, value in protocol.items()},
+        published=datetime.fromisoformat(published or max(row.written for row in facts if row)),
+        origins={
+            name: ", ".join(next(iter(lake.columns("raw.records", name, ("origin", "licence")))))
+            for name in stored
+        },
+        samples=_samples(lake, domain, partition),
+    )
+
+
+def _redacted(score: Score, redacted: Callable[[str | None], str | None]) -> Score:
+    from memflow.resources.report.scores import REDACTED
+
+    names = [name for name in (*REDACTED, "assistant", "memory", "memory_models") if hasattr(score, name)]
+    columns: Any = {name: redacted(getattr(score, name)) for name in names}
+    return replace(score, **columns)
+
+
+def _parameters(settings: "Settings", assistant: str) -> Mapping[str, Any]:
+    try:
+        return settings.memory_of(assistant).values
+    except BadSettings:  # a memory of other settings
+        return {}
+
+
+def _samples(lake: "Lake", domain: str, partition: str) -> list[Sample]:
+    """Return the probes that were asked, in their order."""
+    verdicts: dict[str, list[Verdict]] = {}
+    for verdict in lake.read("score.verdicts", partition):
+        verdicts.setdefault(verdict.probe_id, []).append(verdict)
+    replies = {reply.probe_id: reply for reply in lake.read("answer.replies", partition)}
+    return [
+        Sample(probe, replies[probe.probe_id], verdicts[probe.probe_id])
+        for probe in lake.read("question.probes", domain)
+        if probe.probe_id in replies.keys() & verdicts.keys()
+    ]
+
+
+def _served(settings: "Settings", score: Score, protocol: Mapping[str, Any]) -> str:
+    """Return the name of a score's chat model at its server.
+
+    A model that --url and --model named is not in the settings; the protocol of its run has its name.
+    """
+    model = settings.models.get(score.model)
+    if model is not None:
+        return f"memflow/{model.model}" if model.kind == "scripted" else model.model
+    return score.model if "@" in score.assistant else str(protocol.get("assistant_model", score.model))
+
+
+def portable(name: str) -> str:
+    """Return a name with `_` for each character that a file's name cannot have on some system."""
+    return NOT_PORTABLE.sub("_", name).strip(" .") or UNKNOWN
+
+
+def score_name(row: Score | Verdict) -> str:
+    """Return the name of a score or a verdict, such as `accuracy` or `write_failure (by_evidence)`."""
+    return row.metric if row.variant == STANDARD else f"{row.metric} ({row.variant})"
+
+
+def text(value: Any) -> str:
+    """Return a value as text: `yes` or `no`, the items of a list, or its usual form."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
 
 
 def write_inspect_log(results: ExportedResults, folder: Path) -> Path:
@@ -30,8 +188,8 @@ def write_inspect_log(results: ExportedResults, folder: Path) -> Path:
         name = portable(sample.probe.probe_id)  # the name of a file
         name = f"{name}~{len(samples)}" if name in samples else name
         samples[name] = _sample(results.model, name, sample)
-    memory = {name: value for name, value in results.details.items() if name.startswith("memory_")}
-    scores = [_score(results, score) for score in results.measured]
+    label = score_label(results.scores)
+    qualifiers = [label for score in results.scores for label in score_qualifiers(score, results.scores)]
     written = inspect.EvalLog(
         status="success",
         eval=inspect.EvalSpec(
@@ -40,40 +198,43 @@ def write_inspect_log(results: ExportedResults, folder: Path) -> Path:
             run_id=identifier,
             task_id=identifier,
             task=f"memflow/{results.domain}",
-            task_args=memory,
+            task_args=dict(results.parameters),
             dataset=inspect.EvalDataset(name=results.domain, samples=len(samples), sample_ids=[*samples]),
             model=results.model,
             config=inspect.EvalConfig(),
             packages={"memflow-bench": version("memflow-bench")},
-            tags={"yes": ["scripted"], "judge": ["scripted judge"]}.get(results.details["scripted"], []),
+            tags=TAGS.get(label or "", []),
             metadata={
-                **results.details,
+                **results.parameters,
+                "labels": "; ".join(dict.fromkeys(qualifiers)),
                 "protocol": dict(results.protocol),
                 "datasets": dict(results.origins),
             },
         ),
         results=inspect.EvalResults(
-            total_samples=len(samples), completed_samples=len(samples), scores=scores
+            total_samples=len(samples),
+            completed_samples=len(samples),
+            scores=[_score(results, score) for score in results.scores if score.value is not None],
         ),
         stats=inspect.EvalStats(started_at=created, completed_at=created),
         samples=[*samples.values()],
     )
-    path = (
-        folder
-        / f"{created.replace(':', '-')}_memflow-{portable(results.domain).replace('_', '-')}_{identifier}.eval"
-    )
+    task = portable(results.domain).replace("_", "-")
+    path = folder / f"{created.replace(':', '-')}_memflow-{task}_{identifier}.eval"
     folder.mkdir(parents=True, exist_ok=True)
     inspect.write_eval_log(written, str(path), format="eval")
     return path
 
 
 def _score(results: ExportedResults, score: Score) -> Any:
+    """Return a score with all its columns that have a value, and its labels."""
     from inspect_ai.log import EvalMetric, EvalScore
 
     name = score_name(score)
     values = {"score": score.value, "ci95_low": score.low, "ci95_high": score.high, "n": score.n}
     rows = [row for sample in results.samples for row in sample.verdicts if score_name(row) == name]
     unscored = sum(row.value is None for row in rows)
+    columns = {**asdict(score), "labels": score_qualifiers(score, results.scores)}
     return EvalScore(
         name=name,
         scorer=name,
@@ -82,7 +243,7 @@ def _score(results: ExportedResults, score: Score) -> Any:
         metrics={
             key: EvalMetric(name=key, value=value) for key, value in values.items() if value is not None
         },
-        metadata=details_of(score, results.scores),
+        metadata={key: text(value) for key, value in columns.items() if value not in (None, "", [])},
     )
 
 
@@ -91,22 +252,34 @@ def _sample(model: str, name: str, sample: Sample) -> Any:
     from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput, ModelUsage
     from inspect_ai.scorer import Score as InspectScore
 
-    probe, text = sample.probe, sample.reply.text or ""
-    values = {
-        score_name(row): (math.nan if row.value is None else row.value, row.reason) for row in sample.verdicts
-    }
+    probe, reply, answer = sample.probe, sample.reply, sample.reply.text or ""
+    sent, received = reply.prompt_tokens, reply.completion_tokens
+    usage = None
+    if sent is not None and received is not None:
+        usage = ModelUsage(input_tokens=sent, output_tokens=received, total_tokens=sent + received)
     return EvalSample(
         id=name,
         epoch=1,
         input=probe.question,
         choices=probe.options or None,
         target=probe.gold,
-        messages=[ChatMessageUser(content=probe.question), ChatMessageAssistant(content=text)],
-        output=ModelOutput.from_content(model, text),
+        messages=[ChatMessageUser(content=probe.question), ChatMessageAssistant(content=answer)],
+        output=ModelOutput.from_content(model, answer),
         scores={
-            key: InspectScore(value=value, answer=sample.reply.parsed or text, explanation=reason)
-            for key, (value, reason) in values.items()
+            score_name(row): InspectScore(
+                value=math.nan if row.value is None else row.value,
+                answer=reply.parsed or answer,
+                explanation=row.reason,
+            )
+            for row in sample.verdicts
         },
-        model_usage={model: ModelUsage(**sample.tokens)} if sample.tokens else {},
-        metadata=sample.metadata,
+        model_usage={model: usage} if usage else {},
+        metadata={
+            "probe_id": probe.probe_id,
+            "question_type": probe.category or probe.kind,
+            "dataset": probe.dataset,
+            "episode": probe.episode_id,
+            "checkpoint": probe.checkpoint,
+            "recalled": reply.recalled,
+        },
     )

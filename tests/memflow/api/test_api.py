@@ -156,35 +156,6 @@ def test_paper_has_the_cells_of_the_command(homes: Any) -> None:
     assert set(table["value"].isna()) == {True}
 
 
-def test_export_writes_the_files_of_the_command(homes: Any, tmp_path: Path) -> None:
-    home, _ = homes
-    results = memflow.open(home)
-    files = results.export("eee", tmp_path / "api")
-    assert len(files) == 2 * len(MEMORIES)
-    command(home, "export", "eee", str(tmp_path / "cli"))
-    assert {path.relative_to(tmp_path / "api") for path in files} <= {
-        path.relative_to(tmp_path / "cli") for path in (tmp_path / "cli").rglob("*.json*")
-    }
-    with pytest.raises(BadInput, match="unknown format 'xls'"):
-        results.export("xls", tmp_path)
-
-
-@pytest.mark.parametrize("form", ["csv", "markdown", "latex"])
-@pytest.mark.parametrize(
-    ("subject", "names"), [("leaderboard", []), ("comparisons", []), ("paper", ["amemgym:figure7a"])]
-)
-def test_exported_table_is_that_of_the_command(
-    homes: Any, tmp_path: Path, form: Any, subject: Any, names: list[str]
-) -> None:
-    home, other = homes[0], tmp_path / "other"
-    [file] = memflow.open(home).export(form, tmp_path / "file", subject=subject, names=names)
-    words = ["--home", str(home), "export", form, subject, *names, "--output", str(other)]
-    assert CliRunner().invoke(app, words).exit_code == 0
-    assert file.read_text() == other.read_text() != ""
-    with pytest.raises(BadInput, match=r"exported whole|no operands|--model and --limit"):
-        memflow.open(home).export(form, file, subject=subject, names=["a", "b"], model="x")
-
-
 def test_home_that_is_read_only_has_no_prompts_and_a_sentence_for_search(
     homes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

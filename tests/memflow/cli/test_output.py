@@ -3,8 +3,8 @@
 import factories
 import pytest
 
-from memflow.cli.output import table
-from memflow.cli.summary import leaderboard_table
+from memflow.rendering.scores import leaderboard_table
+from memflow.rendering.tables import table
 from tests.memflow.cli.conftest import printed_parts
 
 LONG = "membench_memory_2_4_30@a_long_model_name"
