@@ -89,7 +89,6 @@ def plan(
             "left_out": planned.left_out,
             "failing": planned.failing,
             "warnings": _warnings(assistants, total["prompt_tokens"]),
-            "annotated": {name: asdict(count) for name, count in planned.annotated.items()},
             "missing": {
                 name: [dataset.name for dataset in lacking] for name, lacking in planned.missing.items()
             },
@@ -187,7 +186,6 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float | Non
             f"{name}: check: {writes} planned, before it is played"
             for name, writes in planned_checks(settings, planned.assistants).items()
         ),
-        *(["annotators keep as many questions as the scripted chat does"] if planned.annotated else []),
     ]
 
 
@@ -242,12 +240,6 @@ def _notes(
     """Yield notes on a forecast: omitted steps, errors, missing data, and assumptions."""
     for domain, left_out in planned.left_out.items():
         yield Text(f"\n{domain} is a sample {left_out}.")
-    for domain, count in planned.annotated.items():
-        keys = count.questions * count.checkpoints
-        yield Text(
-            f"\n{domain}: {count.questions:,} questions x {count.checkpoints} checkpoints = {keys:,} labels, each by"
-            " annotator and verifier. Identical parts of a dialogue are annotated once."
-        )
     for name, reason in planned.failing.items():
         advice = "Not all of its requests are forecast. Fix the memory, then repeat the command."
         yield Text(f"\n{name}: {reason}. {advice}", "red")
