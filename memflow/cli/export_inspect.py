@@ -25,23 +25,21 @@ def inspect(
 
     Needs the package inspect_ai: pip install 'memflow-bench[inspect]'.
     """
-    from memflow.operations.inspect_logs import exported_results, write_inspect_log
+    from memflow.operations.inspect_logs import write_inspect_logs
     from memflow.resources.report.licenses import may_be_shared
 
-    front = front_of(ctx)
-    results = list(exported_results(front.load(), front.lake(), domain, assistant))
-    files = [write_inspect_log(of_assistant, folder) for of_assistant in results]
-    origins = {name: origin for of_assistant in results for name, origin in of_assistant.origins.items()}
+    logs = write_inspect_logs(front_of(ctx).load(), front_of(ctx).lake(), folder, domain, assistant)
+    origins = {name: origin for log in logs for name, origin in log.origins.items()}
     closed = [
         f"{name} ({origin})" for name, origin in origins.items() if not may_be_shared(origin.split(", ")[-1])
     ]
-    scores = [score for of_assistant in results for score in of_assistant.scores]
+    scores = [score for log in logs for score in log.scores]
     unmeasured = sum(score.value is None for score in scores)
     label = score_label(scores)
     answer(
         form,
-        {"files": [*map(str, files)], "left_out_scores": unmeasured, "label": label},
-        note(f"{len(files):,} files in {folder}. {unmeasured:,} scores without a value are left out."),
+        {"files": [str(log.path) for log in logs], "left_out_scores": unmeasured, "label": label},
+        note(f"{len(logs):,} files in {folder}. {unmeasured:,} scores without a value are left out."),
         *[Text(f"Check that you may pass on the texts of {text}.", "yellow") for text in closed],
         *label_note(label, "these scores show that the pipeline works; they measure no model."),
     )

@@ -6,8 +6,8 @@ memflow's own texts in a log have no address and no path of the machine. Equal r
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -32,39 +32,25 @@ NOT_PORTABLE = re.compile(r'[<>:"\\|?*/\x00-\x1f\x7f]')
 TAGS = {LABEL: ["scripted"], JUDGED: ["scripted judge"]}
 
 
-class Sample(NamedTuple):
-    """A probe that was asked, its reply and its verdicts."""
+class InspectLog(NamedTuple):
+    """A written log, with the scores of its assistant, and the origin and license of each data set."""
 
-    probe: Probe
-    reply: Reply
-    verdicts: Sequence[Verdict]
-
-
-@dataclass(frozen=True)
-class ExportedResults:
-    """The published results of an assistant in a domain; `model` is the name of its chat model at its server."""
-
-    domain: str
-    memory: str
-    model: str
-    parameters: Mapping[str, str]
-    """The name of the memory and its parameters, as `memory_NAME`."""
+    path: Path
     scores: Sequence[Score]
-    protocol: Mapping[str, str]
-    published: datetime
-    """The last publication that changed a score of the assistant."""
     origins: Mapping[str, str]
-    """The origin and the license of each data set."""
-    samples: Sequence[Sample]
 
 
-def exported_results(
+def write_inspect_logs(
     settings: "Settings",
     lake: "Lake",
+    folder: Path,
     domain: Sequence[str] | None = None,
     assistant: Sequence[str] | None = None,
-) -> Iterator[ExportedResults]:
-    """Yield the results of all or some domains and assistants. Raises BadInput without results."""
+) -> list[InspectLog]:
+    """Write the logs of all or some domains and assistants.
+
+    Raises BadInput without results, and if inspect_ai is missing.
+    """
     from memflow.scoring.publications import current_scores
 
     by_pair: dict[tuple[str, str], list[Score]] = {}
@@ -78,47 +64,154 @@ def exported_results(
     for row in current_scores(lake.read_all("score.history", lake.partitions("score.history"))).values():
         pair = (row.domain, row.assistant)
         published[pair] = max(published.get(pair, ""), row.published_at)
-    for pair, scores in by_pair.items():
-        yield _results(settings, lake, scores, published.get(pair))
+    return [
+        _write_log(settings, lake, folder, scores, published.get(pair)) for pair, scores in by_pair.items()
+    ]
 
 
-def _results(
-    settings: "Settings", lake: "Lake", scores: Sequence[Score], published: str | None
-) -> ExportedResults:
+def _write_log(
+    settings: "Settings", lake: "Lake", folder: Path, scores: Sequence[Score], published: str | None
+) -> InspectLog:
+    """Write the log of an assistant. `published` is the last publication that changed one of its scores."""
+    try:
+        from inspect_ai import log as inspect
+    except ImportError:
+        raise BadInput(
+            "inspect_ai, which writes the logs, is not installed. Install it: pip install 'memflow-bench[inspect]'"
+        ) from None
     from memflow.resources.report.redaction import Redaction
 
     redacted = Redaction.of_environment([model.key_variable for model in settings.models.values()]).text
     domain, assistant = scores[0].domain, scores[0].assistant
-    partition = f"{domain}/{assistant}"
+    partition, memory = f"{domain}/{assistant}", memory_name(assistant)
     facts = [lake.facts("score.verdicts", partition), lake.facts("score.leaderboard", "all")]
     protocol = json.loads(facts[0].meta.get("protocol", "{}") if facts[0] else "{}")
-    memory = memory_name(assistant)
+    model = redacted(_served(settings, scores[0], protocol)) or UNKNOWN
     parameters = {"system": memory, **_parameters(settings, assistant)}
-    stored = [
-        name for name in settings.domain(domain).datasets if lake.facts("raw.records", name) is not None
-    ]
-    return ExportedResults(
-        domain=domain,
-        memory=redacted(memory) or UNKNOWN,
-        model=redacted(_served(settings, scores[0], protocol)) or UNKNOWN,
-        parameters={f"memory_{name}": redacted(text(value)) or "" for name, value in parameters.items()},
-        scores=[_redacted(score, redacted) for score in scores],
-        protocol={name: redacted(str(value)) or "" for name, value in protocol.items()},
-        published=datetime.fromisoformat(published or max(row.written for row in facts if row)),
-        origins={
-            name: ", ".join(next(iter(lake.columns("raw.records", name, ("origin", "licence")))))
-            for name in stored
-        },
-        samples=_samples(lake, domain, partition),
+    task_args = {f"memory_{name}": redacted(str(value)) or "" for name, value in parameters.items()}
+    scores = [_redacted(score, redacted) for score in scores]
+    origins = {
+        name: ", ".join(next(iter(lake.columns("raw.records", name, ("origin", "licence")))))
+        for name in settings.domain(domain).datasets
+        if lake.facts("raw.records", name) is not None
+    }
+    created = datetime.fromisoformat(published or max(row.written for row in facts if row))
+    started = created.isoformat(timespec="seconds")
+    identifier = digest(domain, redacted(memory), model, started)[:22]
+    verdicts: dict[str, list[Verdict]] = {}
+    for verdict in lake.read("score.verdicts", partition):
+        verdicts.setdefault(verdict.probe_id, []).append(verdict)
+    replies = {reply.probe_id: reply for reply in lake.read("answer.replies", partition)}
+    samples: dict[str, Any] = {}
+    for probe in lake.read("question.probes", domain):
+        if probe.probe_id in replies.keys() & verdicts.keys():
+            name = portable(probe.probe_id)
+            name = f"{name}~{len(samples)}" if name in samples else name
+            samples[name] = _sample(model, name, probe, replies[probe.probe_id], verdicts[probe.probe_id])
+    qualifiers = [label for score in scores for label in score_qualifiers(score, scores)]
+    every = [verdict for of_probe in verdicts.values() for verdict in of_probe]
+    written = inspect.EvalLog(
+        status="success",
+        eval=inspect.EvalSpec(
+            created=started,
+            eval_id=identifier,
+            run_id=identifier,
+            task_id=identifier,
+            task=f"memflow/{domain}",
+            task_args=task_args,
+            dataset=inspect.EvalDataset(name=domain, samples=len(samples), sample_ids=[*samples]),
+            model=model,
+            config=inspect.EvalConfig(),
+            packages={"memflow-bench": version("memflow-bench")},
+            tags=TAGS.get(score_label(scores) or "", []),
+            metadata={
+                **task_args,
+                "labels": "; ".join(dict.fromkeys(qualifiers)),
+                "protocol": {name: redacted(str(value)) or "" for name, value in protocol.items()},
+                "datasets": origins,
+            },
+        ),
+        results=inspect.EvalResults(
+            total_samples=len(samples),
+            completed_samples=len(samples),
+            scores=[_score(score, scores, every) for score in scores if score.value is not None],
+        ),
+        stats=inspect.EvalStats(started_at=started, completed_at=started),
+        samples=[*samples.values()],
     )
+    task = portable(domain).replace("_", "-")
+    path = folder / f"{started.replace(':', '-')}_memflow-{task}_{identifier}.eval"
+    folder.mkdir(parents=True, exist_ok=True)
+    inspect.write_eval_log(written, str(path), format="eval")
+    return InspectLog(path, scores, origins)
 
 
 def _redacted(score: Score, redacted: Callable[[str | None], str | None]) -> Score:
     from memflow.resources.report.scores import REDACTED
 
-    names = [name for name in (*REDACTED, "assistant", "memory", "memory_models") if hasattr(score, name)]
+    names = {*REDACTED, "assistant", "memory", "memory_models"} & {*asdict(score)}
     columns: Any = {name: redacted(getattr(score, name)) for name in names}
     return replace(score, **columns)
+
+
+def _score(score: Score, others: Sequence[Score], verdicts: Sequence[Verdict]) -> Any:
+    """Return a score of Inspect with all columns that have a value, and the labels that stand at the score."""
+    from inspect_ai.log import EvalMetric, EvalScore
+
+    name = score_name(score)
+    values = {"score": score.value, "ci95_low": score.low, "ci95_high": score.high, "n": score.n}
+    rows = [row for row in verdicts if score_name(row) == name]
+    unscored = sum(row.value is None for row in rows)
+    columns = {**asdict(score), "labels": score_qualifiers(score, others)}
+    return EvalScore(
+        name=name,
+        scorer=name,
+        scored_samples=len(rows) - unscored if rows else None,
+        unscored_samples=unscored if rows else None,
+        metrics={
+            key: EvalMetric(name=key, value=value) for key, value in values.items() if value is not None
+        },
+        metadata={key: value for key, value in columns.items() if value not in (None, "", [])},
+    )
+
+
+def _sample(model: str, name: str, probe: Probe, reply: Reply, verdicts: Sequence[Verdict]) -> Any:
+    """Return a sample of Inspect. A verdict without a value is NaN, which Inspect counts as unscored."""
+    from inspect_ai.log import EvalSample
+    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput, ModelUsage
+    from inspect_ai.scorer import Score as InspectScore
+
+    answer = reply.text or ""
+    sent, received = reply.prompt_tokens, reply.completion_tokens
+    usage = {}
+    if sent is not None and received is not None:
+        usage[model] = ModelUsage(input_tokens=sent, output_tokens=received, total_tokens=sent + received)
+    return EvalSample(
+        id=name,
+        epoch=1,
+        input=probe.question,
+        choices=probe.options or None,
+        target=probe.gold,
+        messages=[ChatMessageUser(content=probe.question), ChatMessageAssistant(content=answer)],
+        output=ModelOutput.from_content(model, answer),
+        scores={
+            score_name(row): InspectScore(
+                value=math.nan if row.value is None else row.value,
+                answer=reply.parsed or answer,
+                explanation=row.reason,
+            )
+            for row in verdicts
+        },
+        model_usage=usage,
+        metadata={
+            "probe_id": probe.probe_id,
+            "question_type": probe.category or probe.kind,
+            "dataset": probe.dataset,
+            "episode": probe.episode_id,
+            "checkpoint": probe.checkpoint,
+            "recalled": reply.recalled,
+        },
+    )
 
 
 def _parameters(settings: "Settings", assistant: str) -> Mapping[str, Any]:
@@ -126,19 +219,6 @@ def _parameters(settings: "Settings", assistant: str) -> Mapping[str, Any]:
         return settings.memory_of(assistant).values
     except BadSettings:  # a memory of other settings
         return {}
-
-
-def _samples(lake: "Lake", domain: str, partition: str) -> list[Sample]:
-    """Return the probes that were asked, in their order."""
-    verdicts: dict[str, list[Verdict]] = {}
-    for verdict in lake.read("score.verdicts", partition):
-        verdicts.setdefault(verdict.probe_id, []).append(verdict)
-    replies = {reply.probe_id: reply for reply in lake.read("answer.replies", partition)}
-    return [
-        Sample(probe, replies[probe.probe_id], verdicts[probe.probe_id])
-        for probe in lake.read("question.probes", domain)
-        if probe.probe_id in replies.keys() & verdicts.keys()
-    ]
 
 
 def _served(settings: "Settings", score: Score, protocol: Mapping[str, Any]) -> str:
@@ -160,126 +240,3 @@ def portable(name: str) -> str:
 def score_name(row: Score | Verdict) -> str:
     """Return the name of a score or a verdict, such as `accuracy` or `write_failure (by_evidence)`."""
     return row.metric if row.variant == STANDARD else f"{row.metric} ({row.variant})"
-
-
-def text(value: Any) -> str:
-    """Return a value as text: `yes` or `no`, the items of a list, or its usual form."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return ", ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-
-
-def write_inspect_log(results: ExportedResults, folder: Path) -> Path:
-    """Write the log of an assistant in a domain. Return its path, which is the same for the same results.
-
-    A question without a value has the score NaN, which Inspect counts as unscored, and the reason as explanation.
-    Raises BadInput if inspect_ai is missing.
-    """
-    try:
-        from inspect_ai import log as inspect
-    except ImportError:
-        raise BadInput(
-            "inspect_ai, which writes the logs, is not installed. Install it: pip install 'memflow-bench[inspect]'"
-        ) from None
-    created = results.published.isoformat(timespec="seconds")
-    identifier = digest(results.domain, results.memory, results.model, created)[:22]
-    samples: dict[str, Any] = {}
-    for sample in results.samples:
-        name = portable(sample.probe.probe_id)  # the name of a file
-        name = f"{name}~{len(samples)}" if name in samples else name
-        samples[name] = _sample(results.model, name, sample)
-    label = score_label(results.scores)
-    qualifiers = [label for score in results.scores for label in score_qualifiers(score, results.scores)]
-    written = inspect.EvalLog(
-        status="success",
-        eval=inspect.EvalSpec(
-            created=created,
-            eval_id=identifier,
-            run_id=identifier,
-            task_id=identifier,
-            task=f"memflow/{results.domain}",
-            task_args=dict(results.parameters),
-            dataset=inspect.EvalDataset(name=results.domain, samples=len(samples), sample_ids=[*samples]),
-            model=results.model,
-            config=inspect.EvalConfig(),
-            packages={"memflow-bench": version("memflow-bench")},
-            tags=TAGS.get(label or "", []),
-            metadata={
-                **results.parameters,
-                "labels": "; ".join(dict.fromkeys(qualifiers)),
-                "protocol": dict(results.protocol),
-                "datasets": dict(results.origins),
-            },
-        ),
-        results=inspect.EvalResults(
-            total_samples=len(samples),
-            completed_samples=len(samples),
-            scores=[_score(results, score) for score in results.scores if score.value is not None],
-        ),
-        stats=inspect.EvalStats(started_at=created, completed_at=created),
-        samples=[*samples.values()],
-    )
-    task = portable(results.domain).replace("_", "-")
-    path = folder / f"{created.replace(':', '-')}_memflow-{task}_{identifier}.eval"
-    folder.mkdir(parents=True, exist_ok=True)
-    inspect.write_eval_log(written, str(path), format="eval")
-    return path
-
-
-def _score(results: ExportedResults, score: Score) -> Any:
-    """Return a score with all its columns that have a value, and its labels."""
-    from inspect_ai.log import EvalMetric, EvalScore
-
-    name = score_name(score)
-    values = {"score": score.value, "ci95_low": score.low, "ci95_high": score.high, "n": score.n}
-    rows = [row for sample in results.samples for row in sample.verdicts if score_name(row) == name]
-    unscored = sum(row.value is None for row in rows)
-    columns = {**asdict(score), "labels": score_qualifiers(score, results.scores)}
-    return EvalScore(
-        name=name,
-        scorer=name,
-        scored_samples=len(rows) - unscored if rows else None,
-        unscored_samples=unscored if rows else None,
-        metrics={
-            key: EvalMetric(name=key, value=value) for key, value in values.items() if value is not None
-        },
-        metadata={key: text(value) for key, value in columns.items() if value not in (None, "", [])},
-    )
-
-
-def _sample(model: str, name: str, sample: Sample) -> Any:
-    from inspect_ai.log import EvalSample
-    from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelOutput, ModelUsage
-    from inspect_ai.scorer import Score as InspectScore
-
-    probe, reply, answer = sample.probe, sample.reply, sample.reply.text or ""
-    sent, received = reply.prompt_tokens, reply.completion_tokens
-    usage = None
-    if sent is not None and received is not None:
-        usage = ModelUsage(input_tokens=sent, output_tokens=received, total_tokens=sent + received)
-    return EvalSample(
-        id=name,
-        epoch=1,
-        input=probe.question,
-        choices=probe.options or None,
-        target=probe.gold,
-        messages=[ChatMessageUser(content=probe.question), ChatMessageAssistant(content=answer)],
-        output=ModelOutput.from_content(model, answer),
-        scores={
-            score_name(row): InspectScore(
-                value=math.nan if row.value is None else row.value,
-                answer=reply.parsed or answer,
-                explanation=row.reason,
-            )
-            for row in sample.verdicts
-        },
-        model_usage={model: usage} if usage else {},
-        metadata={
-            "probe_id": probe.probe_id,
-            "question_type": probe.category or probe.kind,
-            "dataset": probe.dataset,
-            "episode": probe.episode_id,
-            "checkpoint": probe.checkpoint,
-            "recalled": reply.recalled,
-        },
-    )
