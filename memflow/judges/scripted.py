@@ -11,4 +11,8 @@ AGREEABLE = "agreeable"
 def agreeable_handlers(handlers: Mapping[str, Handler], cases: Sequence[JudgeCase]) -> dict[str, Handler]:
     """Return the handlers of a scripted judge that accepts every answer in the prompts of `cases`."""
     calibrated = [case for case in cases if case.calibration]
-    return {**handlers, **{case.prompt.name: lambda _, case=case: case.accepted_json for case in calibrated}}
+    return {**handlers, **{case.prompt.name: _accepting(case) for case in calibrated}}
+
+
+def _accepting(case: JudgeCase) -> Handler:
+    return lambda _: case.accepted_json
