@@ -380,7 +380,7 @@ class Results(Generic[Frame]):
         self, *names: Sequence[str] | None, slices: bool = False, variants: bool = False
     ) -> list[Score]:
         """Return the published scores: of all or some domains, assistants and metrics."""
-        from memflow.operations.stored_scores import stored_scores
+        from memflow.operations.stored_names import stored_scores
 
         scores = stored_scores(self.settings, self._lake, *names, slices=slices, variants=variants)
         return [

@@ -104,8 +104,7 @@ def verdicts(
     One verdict per line, after a header with the settings. The file contains no question, answer or gold.
     """
     from memflow.benchmarks import registry
-    from memflow.operations.evaluated import evaluated_of
-    from memflow.operations.operands import parse_operand, read_operands
+    from memflow.operations.operands import evaluated_of, parse_operand, read_operands
     from memflow.resources.publishing.comparisons import VERDICTS
     from memflow.scoring.verdict_file import verdict_text
 

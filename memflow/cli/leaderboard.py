@@ -12,7 +12,7 @@ from memflow.cli.options import AssistantFilter, DomainFilter, MetricFilter, opt
 from memflow.cli.output import DOCUMENTS, Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.labels import no_interval, score_label, units_note
-from memflow.operations.stored_scores import stored_scores
+from memflow.operations.stored_names import stored_scores
 from memflow.rendering.evidence import CAVEAT, count, evidence, label_note, state_probe_failures, warnings
 from memflow.rendering.retrieval import retrieval_tables
 from memflow.rendering.scores import leaderboard_parts

@@ -17,7 +17,7 @@ from memflow.chat.scripted import LABEL
 from memflow.errors import BadInput, BadSettings
 from memflow.fingerprint import digest
 from memflow.labels import JUDGED, score_label, score_qualifiers
-from memflow.operations.stored_scores import stored_scores
+from memflow.operations.stored_names import stored_scores
 from memflow.records import Probe, Reply, Score, Verdict
 from memflow.repeats import memory_name
 from memflow.scoring.judges import STANDARD
