@@ -1,4 +1,4 @@
-"""The operands of `memflow compare`, `[DOMAIN/]ASSISTANT[:VARIANT][=TIME]`, their verdicts, and what these depend on."""
+"""The operands of `memflow compare`, `[DOMAIN/]ASSISTANT[:VARIANT][=TIME]`, their verdicts, and the inputs of these."""
 
 import json
 import re
