@@ -12,7 +12,7 @@ from rich.console import RenderableType
 
 from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.selection import Selection, with_selection
-from memflow.operations.required_checks import memory_server_notes, planned_checks
+from memflow.operations.required_checks import memory_server_notes
 from memflow.records import TABLES
 from memflow.rendering.tables import FittedTable, Text, table
 from memflow.rendering.texts import duration, note
@@ -92,7 +92,6 @@ def plan(
             "missing": {
                 name: [dataset.name for dataset in lacking] for name, lacking in planned.missing.items()
             },
-            "checks": planned_checks(settings, planned.assistants),
             "assumptions": assumptions,
         },
         _table(
@@ -182,10 +181,6 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float | Non
             if hosted and hosted.prices == settings.prices_of(name)
         ),
         *memory_server_notes(settings, planned.assistants),
-        *(
-            f"{name}: check: {writes} planned, before it is played"
-            for name, writes in planned_checks(settings, planned.assistants).items()
-        ),
     ]
 
 
