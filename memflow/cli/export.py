@@ -21,14 +21,13 @@ class Exports(ExportGroup):
 
     references: ClassVar = {
         "bundle": CommandReference("memflow.cli.bundle:bundle"),
-        "inspect": CommandReference("memflow.cli.export_inspect:inspect", reads_past=True),
     }
 
 
 export = App(
     cls=Exports,
     no_args_is_help=True,
-    help="Write logs of Inspect, recorded runs, verdicts, bundles, users, gold labels.",
+    help="Write recorded runs, verdicts, bundles, users, gold labels.",
 )
 
 
