@@ -2,8 +2,8 @@
 
 This package defines states, utterances, probes, feedback, memories and scores, and computes each of them. The package
 depends on no Dagster, database, network client, environment variable or clock: seeds and clients are arguments.
-resources/ connects to models and stores; assets/ defines the Dagster assets. Of this package, only memflow/cli and
-memflow/api import resources/ and assets/.
+resources/ connects to models and stores; assets/ defines the Dagster assets. Of this package, only memflow/operations,
+memflow/rendering, memflow/cli and memflow/api import resources/ and assets/.
 
 `memflow.evaluate`, `memflow.open` and `memflow.Results` are those of memflow.api, which the first use imports.
 """

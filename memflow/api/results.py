@@ -2,11 +2,11 @@
 
 import html
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import pyarrow as pa
 from rich.console import RenderableType
@@ -25,12 +25,9 @@ from memflow.resources.settings.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
 
     from memflow.scoring.rankings import AssistantRetrieval
 
-Frame = TypeVar("Frame")
-Other = TypeVar("Other")
 Names = str | Sequence[str] | None
 Assistants = AnyMemory | Sequence[AnyMemory] | None
 
@@ -61,7 +58,7 @@ RETRIEVAL = (
 ENTRIES = ("domain", "assistant", "episode_id", "entry_id", "kind", "text", "since", "until", "sources")
 
 
-def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results[pd.DataFrame]":
+def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results":
     """Return the results of a home, which may be read-only. Nothing is computed.
 
     Args:
@@ -80,44 +77,22 @@ def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results[pd.
         raise MissingData(
             f"the home {loaded.home} has no leaderboard. Create it with `memflow run` or memflow.evaluate."
         )
-    return results_of(loaded)
-
-
-def results_of(settings: Settings, *selected: tuple[str, ...]) -> "Results[pd.DataFrame]":
-    """Return the results of a home as pandas data frames: all, or those of some domains and assistants."""
-    to_pandas: Callable[[pa.Table], pd.DataFrame] = pa.Table.to_pandas
-    return Results(settings, to_pandas, *selected)
+    return Results(loaded)
 
 
 @dataclass(frozen=True, repr=False)
-class Results(Generic[Frame]):
-    """The results in a home. Its methods return tables: pandas data frames, or those of `to_polars` and `to_arrow`.
+class Results:
+    """The results in a home. Its methods return tables as pandas data frames.
 
     Instead of an assistant's name, a memory may be given, if it was evaluated with one model. A list stands for several
     domains, assistants or metrics. All methods raise BadInput for an unknown name, with similar names.
     """
 
     settings: Settings
-    convert: Callable[[pa.Table], Frame]
     domains: tuple[str, ...] | None = None
     """The domains that the tables contain; None for all."""
     assistants: tuple[str, ...] | None = None
     """The assistants that the tables contain; None for all."""
-
-    def to_polars(self) -> "Results[pl.DataFrame]":
-        """Return the same results, with tables as Polars data frames. Raises BadInput if Polars is missing."""
-        try:
-            import polars
-        except ImportError:
-            raise BadInput(
-                "Polars is not installed. Install it: pip install 'memflow-bench[polars]'"
-            ) from None
-        to_polars: Callable[[pa.Table], pl.DataFrame] = polars.DataFrame
-        return self._with(to_polars)
-
-    def to_arrow(self) -> "Results[pa.Table]":
-        """Return the same results, with tables as Arrow tables."""
-        return self._with(lambda table: table)
 
     @property
     def database(self) -> Path:
@@ -137,7 +112,7 @@ class Results(Generic[Frame]):
         *,
         slices: bool = False,
         variants: bool = False,
-    ) -> Frame:
+    ) -> "pd.DataFrame":
         """Return the scores, as `memflow show leaderboard` does: one row per domain, assistant and metric.
 
         The 95 % interval of `value` is from `low` to `high`. A value is null where a score may not be shown, such as
@@ -162,7 +137,7 @@ class Results(Generic[Frame]):
         metric: str | None = None,
         *,
         lost: bool = False,
-    ) -> Frame:
+    ) -> "pd.DataFrame":
         """Return one row per reply, metric and variant, with gold and parsed answer. `lost`: those without a value."""
         from memflow.resources.publishing.warehouse import Warehouse
 
@@ -181,7 +156,7 @@ class Results(Generic[Frame]):
         metric: Names = None,
         slices: bool = False,
         checkpoint: int | None = None,
-    ) -> Frame:
+    ) -> "pd.DataFrame":
         """Return the paired differences of `a` minus each of the others, as `memflow compare` does.
 
         There is one row per domain, metric and pair, with a 95 % interval over episodes and an adjusted p value. An
@@ -208,7 +183,9 @@ class Results(Generic[Frame]):
         ]
         return self._frame("score.comparisons", chosen)
 
-    def probe(self, probe_id: str, assistant: AnyMemory | None = None, *, domain: str | None = None) -> Frame:
+    def probe(
+        self, probe_id: str, assistant: AnyMemory | None = None, *, domain: str | None = None
+    ) -> "pd.DataFrame":
         """Return one row per assistant for a probe: question, gold, reply, prompt as sent, and a column per metric.
 
         `recalled` is the number of recalled entries, which `recall` returns. `prompt` is empty if the home is
@@ -229,7 +206,7 @@ class Results(Generic[Frame]):
 
     def recall(
         self, probe_id: str, assistant: AnyMemory | None = None, *, domain: str | None = None
-    ) -> Frame:
+    ) -> "pd.DataFrame":
         """Return the entries that memories recalled for a probe: one row per assistant and entry, best first.
 
         `sources` are the ids of the messages behind an entry, and `rank` is its place.
@@ -251,7 +228,7 @@ class Results(Generic[Frame]):
         checkpoint: int | None = None,
         mode: Literal["vector", "text", "hybrid"] | None = None,
         k: int = 5,
-    ) -> Frame:
+    ) -> "pd.DataFrame":
         """Return the `k` best stored entries of a memory for a query, as `memflow search` does, without a chat model.
 
         By default all episodes are searched at their end, and by vectors and words where the entries have vectors.
@@ -267,7 +244,7 @@ class Results(Generic[Frame]):
         ]
         return self._frame("memory.indexes", rows, (*ENTRIES, "rank", "score"))
 
-    def health(self, domain: str | None = None, assistant: AnyMemory | None = None) -> Frame:
+    def health(self, domain: str | None = None, assistant: AnyMemory | None = None) -> "pd.DataFrame":
         """Return one row per domain, assistant and health measure (such as failed writes), as `memflow show health`."""
         name = self._stored_names("score.health", domain, assistant)
         partitions = [part.partition("/") for part in self._lake.partitions("score.health")]
@@ -279,7 +256,7 @@ class Results(Generic[Frame]):
         ]
         return self._frame("score.health", filter(self._is_selected, rows))
 
-    def retrieval(self, domain: str | None = None, assistant: AnyMemory | None = None) -> Frame:
+    def retrieval(self, domain: str | None = None, assistant: AnyMemory | None = None) -> "pd.DataFrame":
         """Return the retrieval scores by assistant and slice, as `memflow show retrieval` does.
 
         `memflow.evaluate(..., retrieval_only=True)` measures them. `label` names a hashed embedder or scripted users.
@@ -293,7 +270,7 @@ class Results(Generic[Frame]):
         ]
         return self._frame("", rows, RETRIEVAL)
 
-    def paper(self, table: str, *, model: str | None = None, limit: int = 0) -> Frame:
+    def paper(self, table: str, *, model: str | None = None, limit: int = 0) -> "pd.DataFrame":
         """Return the cells of a paper's table, by its id in `memflow papers`, as `memflow show paper` prints them.
 
         `published` is the text of the paper; `verdict` states whether `difference` is `within` or `beyond` the interval
@@ -306,57 +283,7 @@ class Results(Generic[Frame]):
         rows = [cell.plain() for cell in stored_table(reader, table, model=model or "", limit=limit).cells]
         return self._frame("", rows, rows[0] if rows else ())
 
-    def export(
-        self,
-        form: Literal["eee", "inspect", "csv", "markdown", "latex"],
-        path: AnyPath,
-        domain: Names = None,
-        assistant: Names = None,
-        *,
-        model_id: str | None = None,
-        organization: str = "unknown",
-        subject: Literal["leaderboard", "comparisons", "paper"] = "leaderboard",
-        names: Names = None,
-        metric: Names = None,
-        model: str | None = None,
-        limit: int = 0,
-    ) -> list[Path]:
-        """Write results for other tools and documents, as `memflow export` does, and return the paths of the files.
-
-        Args:
-            form: `eee` for records of Every Eval Ever, `inspect` for logs of Inspect; a table as `csv`, `markdown` or
-                `latex`.
-            path: The folder to write into; of a table, its file, which is replaced.
-            domain: Only these domains.
-            assistant: Only these assistants, by their names.
-            model_id: The chat model's public name, DEVELOPER/MODEL, if its settings lack it.
-            organization: Who evaluated, for Every Eval Ever.
-            subject: What the table contains.
-            names: Of comparisons, what is compared; of a paper, its table, PAPER:TABLE.
-            metric: Of a table, only these metrics.
-            model: Of a paper's table, the model of rows for which it compares none.
-            limit: Of a paper's table, the size of the samples.
-
-        Raises:
-            BadInput: If the package of the format is missing, an argument does not fit, or nothing is selected.
-        """
-        from memflow.operations.exported_results import exported_results
-        from memflow.operations.result_files import write_results
-
-        chosen = (_listed(domain) or self.domains, _listed(assistant) or self.assistants)
-        if form in ("csv", "markdown", "latex"):
-            from memflow.cli.export_tables import Subject, exported_text
-            from memflow.cli.output import Format, write
-
-            of_paper = subject == "paper" and not (domain or assistant)
-            selected = ((None, None) if of_paper else chosen) + (_listed(metric), model, limit)
-            place = (Format(form), self.settings, self._lake, Subject(subject), _listed(names))
-            write(Path(path), exported_text(*place, *selected), force=True)
-            return [Path(path)]
-        results = exported_results(self.settings, self._lake, *chosen, model_id)
-        return write_results(form, results, Path(path), organization)
-
-    def sql(self, statement: str) -> Frame:
+    def sql(self, statement: str) -> "pd.DataFrame":
         """Return the rows of a SELECT over the tables of the home, which are named stage.name (`memflow sql`)."""
         from memflow.resources.publishing.warehouse import Warehouse
 
@@ -364,7 +291,7 @@ class Results(Generic[Frame]):
         return self._frame("", rows, rows.columns)
 
     def __repr__(self) -> str:
-        from memflow.cli.output import TerminalConsole
+        from memflow.operations.messages import TerminalConsole
 
         text = io.StringIO()
         console = TerminalConsole(
@@ -375,7 +302,7 @@ class Results(Generic[Frame]):
         return text.getvalue().strip()
 
     def _repr_html_(self) -> str:
-        from memflow.cli.tables import FittedTable
+        from memflow.rendering.tables import FittedTable
 
         def row(tag: str, cells: Iterable[str]) -> str:
             return f"<tr>{''.join(f'<{tag}>{html.escape(cell)}</{tag}>' for cell in cells)}</tr>"
@@ -391,8 +318,8 @@ class Results(Generic[Frame]):
 
     def _parts(self) -> list[RenderableType]:
         """Return what `memflow run` prints of scores: a table per domain, what is incomplete, and the label."""
-        from memflow.cli.show_retrieval import retrieval_tables
-        from memflow.cli.summary import leaderboard_parts
+        from memflow.rendering.retrieval import retrieval_tables
+        from memflow.rendering.scores import leaderboard_parts
 
         scores = self._scores() if self._lake.partitions("score.leaderboard") else []
         retrieval = [] if scores else self._retrieval()
@@ -408,10 +335,9 @@ class Results(Generic[Frame]):
     def _lake(self) -> Lake:
         return Lake(self.settings.lake_root)
 
-    def _with(self, convert: Callable[[pa.Table], Other]) -> "Results[Other]":
-        return Results(self.settings, convert, self.domains, self.assistants)
-
-    def _frame(self, table: str, rows: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()) -> Frame:
+    def _frame(
+        self, table: str, rows: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()
+    ) -> "pd.DataFrame":
         """Return rows as a data frame. Columns have the types of `table`; other columns, those of their values."""
         listed = [*rows]
         known = {field.name: field.type for field in (schema(table) if table else ())}
@@ -419,7 +345,8 @@ class Results(Generic[Frame]):
             name: pa.array([row.get(name) for row in listed], known.get(name))
             for name in (*columns,) or known
         }
-        return self.convert(pa.table(arrays))
+        frame: pd.DataFrame = pa.table(arrays).to_pandas()
+        return frame
 
     def _is_selected(self, row: Mapping[str, Any]) -> bool:
         """Return whether a row is of the domains and assistants of these results."""
@@ -430,7 +357,7 @@ class Results(Generic[Frame]):
         self, *names: Sequence[str] | None, slices: bool = False, variants: bool = False
     ) -> list[Score]:
         """Return the published scores: of all or some domains, assistants and metrics."""
-        from memflow.operations.stored_scores import stored_scores
+        from memflow.operations.stored_names import stored_scores
 
         scores = stored_scores(self.settings, self._lake, *names, slices=slices, variants=variants)
         return [

@@ -13,8 +13,8 @@ import typer
 
 from memflow.cli.front import Front
 from memflow.cli.lazy_commands import App, CommandReference, LazyGroup
-from memflow.cli.output import message
 from memflow.errors import MemflowError
+from memflow.operations.messages import message
 from memflow.scoring.decisions import MISUSE
 
 RUN, RESULTS, CATALOG, SETUP = (

@@ -9,10 +9,12 @@ from memflow.cli.annotation_report import report_data, report_text
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import DomainArgument, argument, option
-from memflow.cli.output import Format, FormatOption, Text, answer, note
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.stored_names import check_played
+from memflow.rendering.tables import Text
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.annotation.kind import DomainTables, KindConfig

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import RenderableType
 
-from memflow.cli.output import Text, cut, first_lines, heading, interval_text, note, table_of
-from memflow.cli.tables import Column
+from memflow.rendering.tables import Column, Text, table_of
+from memflow.rendering.texts import cut, first_lines, heading, interval_text, note
 
 if TYPE_CHECKING:
     from memflow.annotation.report import Report

@@ -6,7 +6,8 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainArgument, FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, note, write
+from memflow.cli.output import Format, FormatOption, answer, write
+from memflow.rendering.texts import note
 
 
 def bundle(

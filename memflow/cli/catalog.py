@@ -8,19 +8,11 @@ from rich.filesize import decimal
 from memflow.cli.data_get import get
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.output import (
-    Columns,
-    Format,
-    FormatOption,
-    Text,
-    answer,
-    heading,
-    message,
-    note,
-    table,
-    table_of,
-)
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.own_data import check
+from memflow.operations.messages import message
+from memflow.rendering.tables import Columns, Text, table, table_of
+from memflow.rendering.texts import heading, note
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset

@@ -15,9 +15,11 @@ from rich.console import RenderableType
 from memflow.checks.evaluation import RuleResult, combine
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
-from memflow.cli.output import Format, FormatOption, Text, answer, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput, MemflowError
 from memflow.operations.stored_names import check_names
+from memflow.rendering.tables import Text, table_of
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
 from memflow.cli.output import Format, FormatOption, answer
 from memflow.labels import meta_label
 from memflow.operations.stored_names import check_names
+from memflow.rendering.evidence import label_note
 
 
 def compare(

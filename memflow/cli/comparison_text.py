@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 
-from memflow.cli.evidence import metric_name
-from memflow.cli.output import Text, heading, interval_text, note, p_text, table_of
-from memflow.cli.tables import Column
 from memflow.metrics.paired import cannot_be_significant
 from memflow.metrics.power import MOST_EPISODES
 from memflow.operations.operands import differing_settings
 from memflow.records import Comparison
+from memflow.rendering.evidence import metric_name
+from memflow.rendering.tables import Column, Text, table_of
+from memflow.rendering.texts import heading, interval_text, note, p_text
 from memflow.scoring.failure_attributions import metric_text
 from memflow.scoring.published_health import ALARMS, FAULTY
 

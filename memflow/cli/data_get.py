@@ -8,8 +8,11 @@ import typer
 from rich.filesize import decimal
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
+from memflow.operations.messages import message
+from memflow.rendering.tables import Text, table
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.benchmarks.datasets import Dataset

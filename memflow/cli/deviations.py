@@ -6,7 +6,9 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainArgument
-from memflow.cli.output import Format, FormatOption, answer, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
+from memflow.rendering.tables import table_of
+from memflow.rendering.texts import note
 
 
 def deviations(

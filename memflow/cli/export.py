@@ -1,7 +1,4 @@
-"""`memflow export`: recorded runs, verdicts, and the exports that benchmarks declare.
-
-export_results.py has the formats of other tools, export_tables.py the tables for papers.
-"""
+"""`memflow export`: recorded runs, verdicts, and the exports that benchmarks declare."""
 
 from dataclasses import replace
 from typing import Annotated, ClassVar
@@ -11,9 +8,10 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference
 from memflow.cli.options import AssistantArgument, DomainArgument, FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, note, write
+from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.cli.views import ExportGroup
 from memflow.operations.stored_names import check_played
+from memflow.rendering.texts import note
 
 PLAYED = "memory.transcripts"
 
@@ -23,18 +21,13 @@ class Exports(ExportGroup):
 
     references: ClassVar = {
         "bundle": CommandReference("memflow.cli.bundle:bundle"),
-        "eee": CommandReference("memflow.cli.export_results:eee", reads_past=True),
-        "inspect": CommandReference("memflow.cli.export_results:inspect", reads_past=True),
-        "csv": CommandReference("memflow.cli.export_tables:csv", reads_past=True),
-        "markdown": CommandReference("memflow.cli.export_tables:markdown", reads_past=True),
-        "latex": CommandReference("memflow.cli.export_tables:latex", reads_past=True),
     }
 
 
 export = App(
     cls=Exports,
     no_args_is_help=True,
-    help="Write results for other tools, tables for papers, recorded runs, verdicts, users, gold labels.",
+    help="Write recorded runs, verdicts, bundles, users, gold labels.",
 )
 
 
@@ -110,8 +103,7 @@ def verdicts(
     One verdict per line, after a header with the settings. The file contains no question, answer or gold.
     """
     from memflow.benchmarks import registry
-    from memflow.operations.evaluated import evaluated_of
-    from memflow.operations.operands import parse_operand, read_operands
+    from memflow.operations.operands import evaluated_of, parse_operand, read_operands
     from memflow.resources.publishing.comparisons import VERDICTS
     from memflow.scoring.verdict_file import verdict_text
 

@@ -13,23 +13,14 @@ from xml.etree import ElementTree
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.evidence import label_note
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainArgument, argument, option
-from memflow.cli.output import (
-    Columns,
-    Format,
-    FormatOption,
-    Text,
-    answer,
-    interval_text,
-    note,
-    p_text,
-    table_of,
-    write,
-)
+from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.control_characters import visible
 from memflow.errors import BadInput
+from memflow.rendering.evidence import label_note
+from memflow.rendering.tables import Columns, Text, table_of
+from memflow.rendering.texts import interval_text, note, p_text
 from memflow.scoring.decisions import (
     CANNOT_TELL,
     MARGIN,

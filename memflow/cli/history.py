@@ -6,9 +6,11 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, RowsOption
-from memflow.cli.output import Columns, Format, FormatOption, answer, interval_text, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
+from memflow.rendering.tables import Columns, table_of
+from memflow.rendering.texts import interval_text, note
 
 if TYPE_CHECKING:
     from memflow.records import PublishedScore

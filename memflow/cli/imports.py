@@ -15,7 +15,7 @@ from memflow.benchmarks.views import ExportedFile, Import, ImportedResults
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference, LazyGroup, build_command
 from memflow.cli.options import FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, first_lines, heading, note, write
+from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.cli.views import (
     loaded,
     parameter,
@@ -24,6 +24,7 @@ from memflow.cli.views import (
     with_signature,
 )
 from memflow.errors import BadInput
+from memflow.rendering.texts import first_lines, heading, note
 
 
 class ImportGroup(LazyGroup):

@@ -7,23 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.evidence import count, evidence, label_note, state_probe_failures, warnings
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, MetricFilter, option
-from memflow.cli.output import (
-    Format,
-    FormatOption,
-    answer,
-    heading,
-    interval_text,
-    note,
-    share_text,
-    table_of,
-)
-from memflow.cli.show_retrieval import retrieval_tables
+from memflow.cli.output import DOCUMENTS, Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.labels import no_interval, score_label, units_note
-from memflow.operations.stored_scores import stored_scores
+from memflow.operations.stored_names import stored_scores
+from memflow.rendering.evidence import CAVEAT, count, evidence, label_note, state_probe_failures, warnings
+from memflow.rendering.retrieval import retrieval_tables
+from memflow.rendering.scores import leaderboard_parts
+from memflow.rendering.tables import table_of
+from memflow.rendering.texts import heading, interval_text, note, share_text
 from memflow.scoring.catalog import EFFICIENCY_NAMES, find_metric, is_evidence_score, sort_key
 from memflow.scoring.failure_attributions import is_state_probe_score, variant_text
 from memflow.scoring.noise_labels import noise_notes, noise_text
@@ -34,6 +28,10 @@ if TYPE_CHECKING:
 
 COMMON_RANKS = (
     "Assistants with a common rank cannot be told apart. `memflow compare A B` shows the difference of two."
+)
+DOCUMENT = (
+    "In brackets: 95 % intervals. Bold: better than every other assistant of the table (paired, adjusted p at most "
+    ".05, beyond the noise between repeats), without oracle and previous, which read the gold."
 )
 EVERY = "(every assistant)"
 """The name in the row of a bound that has the same value for all assistants."""
@@ -58,6 +56,8 @@ def leaderboard(
 ) -> None:
     """Show the scores of every metric, best first: value, 95 % interval, n, episodes and coverage.
 
+    Markdown and LaTeX have the primary metrics, or those of `--metric`, with an assistant in each row.
+
     n is the number of probes with a value, and of how many planned ones if some have none; coverage is their share. A
     score without a value has a reason; a faulty memory is not measured. Below the tables stands what is suspect or
     incomplete: missing data sets, limits, quarantined rows and failed replies. docs/metrics.md describes each metric
@@ -81,13 +81,20 @@ def leaderboard(
         scores = []
     imported = {score.assistant: score.imported for score in scores if score.imported}
     label, rows = score_label(scores), [asdict(score) for score in scores]
+    if form in DOCUMENTS and not (slices or variants):
+        compared = lake.read_all("score.comparisons", lake.partitions("score.comparisons"))
+        parts = [*leaderboard_parts(settings, scores, compared, is_chosen=bool(metric)), note(DOCUMENT)]
+    else:
+        parts = [
+            *_tables(scores, slices=slices, variants=variants, limit=limit),
+            *warnings(scores),
+            *label_note(label, CAVEAT),
+        ]
     answer(
         form,
         {"label": label, "scores": rows, "retrieval": [asdict(row) for row in retrieval]},
-        *_tables(scores, slices=slices, variants=variants, limit=limit),
-        *warnings(scores),
+        *parts,
         *(note(f"\n{name} is imported, not run by memflow: {source}.") for name, source in imported.items()),
-        *label_note(label, "these scores show that the pipeline works; they measure no model."),
         *(retrieval_tables(retrieval) if retrieval else ()),
         rows=rows,
     )

@@ -10,8 +10,11 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import option
-from memflow.cli.output import Format, FormatOption, answer, message, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput, BadSettings
+from memflow.operations.messages import message
+from memflow.rendering.tables import table_of
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.resources.ledger.sql_ledger import SqlLedger

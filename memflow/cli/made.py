@@ -8,9 +8,11 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Columns, Format, FormatOption, Text, answer, cut, heading, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
+from memflow.rendering.tables import Columns, Text, table_of
+from memflow.rendering.texts import cut, heading, note
 
 if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake

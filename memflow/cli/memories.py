@@ -16,8 +16,10 @@ from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, LazyGroup
 from memflow.cli.memory_check import check
 from memflow.cli.options import argument
-from memflow.cli.output import Columns, Format, FormatOption, Text, answer, cell, cut, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.operations.import_paths import with_own_memories
+from memflow.rendering.tables import Columns, Text, cell, table_of
+from memflow.rendering.texts import cut, note
 
 if TYPE_CHECKING:
     from memflow.memories.memory import Calls

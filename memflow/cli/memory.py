@@ -11,11 +11,12 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantArgument, CheckpointOption, DomainArgument, EpisodeOption, option
-from memflow.cli.output import Format, FormatOption, Text, answer, cut, heading, line, note, table_of
-from memflow.cli.tables import Column
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.operations.probes import find_probe
 from memflow.operations.stored_names import check_names, check_played
+from memflow.rendering.tables import Column, Text, table_of
+from memflow.rendering.texts import cut, heading, line, note
 from memflow.suggestions import MOST_NAMES
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import ANY_NAME, argument
-from memflow.cli.output import Columns, Format, FormatOption, Text, answer, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.operations.import_paths import is_address, with_own_memories
 from memflow.operations.memory_checks import (
     SERVER,
@@ -17,6 +17,8 @@ from memflow.operations.memory_checks import (
     check_python_memory,
     check_server_command,
 )
+from memflow.rendering.tables import Columns, Text, table_of
+from memflow.rendering.texts import note
 
 COLORS = {"ok": "green", "wrong": "red", "note": "yellow", "skipped": "dim"}
 COLUMNS: Columns = {

@@ -8,9 +8,12 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput, ChatError
 from memflow.operations.finding import PATIENCE
+from memflow.operations.messages import message
+from memflow.rendering.tables import Text, table_of
+from memflow.rendering.texts import heading, note
 
 if TYPE_CHECKING:
     from memflow.resources.endpoints.model_check import Observation

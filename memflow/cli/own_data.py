@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, Text, answer, inset, note, write
+from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.errors import BadInput
+from memflow.rendering.tables import Text
+from memflow.rendering.texts import inset, note
 
 if TYPE_CHECKING:
     from memflow.benchmarks.own_files import InspectedFiles

@@ -8,7 +8,9 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import argument, option
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table, table_of
+from memflow.cli.output import DOCUMENTS, Format, FormatOption, answer
+from memflow.rendering.tables import Text, table, table_of
+from memflow.rendering.texts import heading, note
 
 if TYPE_CHECKING:
     from memflow.papers.cells import MeasuredCell, MeasuredTable
@@ -27,14 +29,14 @@ PaperModelOption = Annotated[
     str | None,
     option(
         "--model",
-        "Of a paper's table: the model of rows for which it compares none. [the paper's, if it has results]",
+        "The model of rows for which it compares none. [the paper's, if it has results]",
     ),
 ]
 PaperLimitOption = Annotated[
     int,
     option(
         "--limit",
-        "Of a paper's table: show the samples of N. [the whole domains, or their largest samples]",
+        "Show the samples of N. [the whole domains, or their largest samples]",
         metavar="N",
         min=0,
     ),
@@ -110,25 +112,9 @@ def paper(
             "missing": missing,
             "unavailable": measured.table.table.unavailable or None,
         },
-        *paper_parts(measured, deviations, missing),
+        *paper_parts(measured, deviations, missing, intervals=form in DOCUMENTS),
         rows=[cell.plain() for cell in measured.cells],
     )
-
-
-def exported_paper(
-    settings: "Settings", lake: "Lake", reference: str, model: str | None = None, limit: int = 0
-) -> tuple[list[dict[str, Any]], list[RenderableType]]:
-    """Return the cells of a table as records, and the table with intervals and notes, as `memflow export` writes it."""
-    from memflow.operations.papers import missing_data, stored_table
-    from memflow.resources.lake_reader import LakeReader
-
-    measured = stored_table(LakeReader(settings, lake), reference, model=model or "", limit=limit)
-    missing = missing_data(settings, measured.table)
-    parts = paper_parts(measured, _deviations(settings, lake, measured), missing, intervals=True)
-    bold = note(
-        "In brackets: 95 % intervals. Bold: a difference from the published value that is beyond them."
-    )
-    return [{"table": reference, **cell.plain()} for cell in measured.cells], [*parts, bold]
 
 
 def paper_parts(
@@ -136,7 +122,7 @@ def paper_parts(
     deviations: dict[str, list[str]],
     missing: dict[str, str],
     *,
-    intervals: bool = False,
+    intervals: bool,
 ) -> Iterator[RenderableType]:
     """Yield the table with three lines a row, optionally with intervals, and the notes below it."""
     from memflow.operations.papers import missing_lines

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.output import FittedTable, Format, FormatOption, Text, answer, duration, note, table
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.selection import Selection, with_selection
-from memflow.operations.required_checks import memory_server_notes, planned_checks
+from memflow.operations.required_checks import memory_server_notes
 from memflow.records import TABLES
+from memflow.rendering.tables import FittedTable, Text, table
+from memflow.rendering.texts import duration, note
 
 if TYPE_CHECKING:
     from memflow.operations.forecast import Forecast
@@ -87,11 +89,9 @@ def plan(
             "left_out": planned.left_out,
             "failing": planned.failing,
             "warnings": _warnings(assistants, total["prompt_tokens"]),
-            "annotated": {name: asdict(count) for name, count in planned.annotated.items()},
             "missing": {
                 name: [dataset.name for dataset in lacking] for name, lacking in planned.missing.items()
             },
-            "checks": planned_checks(settings, planned.assistants),
             "assumptions": assumptions,
         },
         _table(
@@ -181,11 +181,6 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float | Non
             if hosted and hosted.prices == settings.prices_of(name)
         ),
         *memory_server_notes(settings, planned.assistants),
-        *(
-            f"{name}: check: {writes} planned, before it is played"
-            for name, writes in planned_checks(settings, planned.assistants).items()
-        ),
-        *(["annotators keep as many questions as the scripted chat does"] if planned.annotated else []),
     ]
 
 
@@ -240,12 +235,6 @@ def _notes(
     """Yield notes on a forecast: omitted steps, errors, missing data, and assumptions."""
     for domain, left_out in planned.left_out.items():
         yield Text(f"\n{domain} is a sample {left_out}.")
-    for domain, count in planned.annotated.items():
-        keys = count.questions * count.checkpoints
-        yield Text(
-            f"\n{domain}: {count.questions:,} questions x {count.checkpoints} checkpoints = {keys:,} labels, each by"
-            " annotator and verifier. Identical parts of a dialogue are annotated once."
-        )
     for name, reason in planned.failing.items():
         advice = "Not all of its requests are forecast. Fix the memory, then repeat the command."
         yield Text(f"\n{name}: {reason}. {advice}", "red")

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.evidence import health
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainArgument, option
-from memflow.cli.output import Format, FormatOption, answer, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.views import reader_of
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
+from memflow.rendering.evidence import health
+from memflow.rendering.tables import table_of
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.benchmarks.views import Reader

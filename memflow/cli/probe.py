@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.evidence import metric_name
 from memflow.cli.front import front_of
 from memflow.cli.options import argument, option
-from memflow.cli.output import Format, FormatOption, Text, answer, cell, cut, heading, inset, note, table_of
-from memflow.cli.tables import Column
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.probes import answer_of, find_probe
 from memflow.operations.stored_names import assistants_of, check_names
+from memflow.rendering.evidence import metric_name
+from memflow.rendering.tables import Column, Text, cell, table_of
+from memflow.rendering.texts import cut, heading, inset, note
 from memflow.scoring.judges import STANDARD
 
 if TYPE_CHECKING:

@@ -9,8 +9,10 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import OverwriteOption, argument, option
-from memflow.cli.output import Format, FormatOption, answer, note, table_of, write
+from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.operations.stored_names import check_names
+from memflow.rendering.tables import table_of
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.resources.settings.settings import Settings

@@ -9,9 +9,10 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, heading, note, write
+from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.cli.views import printed
 from memflow.errors import MissingData
+from memflow.rendering.texts import heading, note
 
 if TYPE_CHECKING:
     from memflow.published_runs.run_attribution import BenchmarkMessages

@@ -6,10 +6,13 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, answer, cut, message, note, table
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
+from memflow.operations.messages import message
 from memflow.operations.moments import removed_partitions
 from memflow.operations.stored_names import note_left_out
+from memflow.rendering.tables import table
+from memflow.rendering.texts import cut, note
 
 LONGEST = 80
 """Characters of a cell in text; JSON and CSV have them whole."""

@@ -12,9 +12,12 @@ import typer
 
 from memflow.cli.front import Front, front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
-from memflow.cli.output import Format, FormatOption, Text, answer, message, note
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
+from memflow.operations.messages import message
 from memflow.operations.moments import lake_as_of, parse_moment
+from memflow.rendering.tables import Text
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.resources.report.export import Report

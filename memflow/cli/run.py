@@ -7,16 +7,14 @@ import gc
 import os
 import signal
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from memflow.cli.output import Format, FormatOption, answer, message
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.selection import Selection, with_selection
+from memflow.operations.messages import message
 from memflow.operations.run import run_selection
-
-if TYPE_CHECKING:
-    pass
 
 COLLECTION_THRESHOLDS = (20_000, 5, 2)
 """Thresholds of the garbage collector. Python's default of 700 allocations costs a tenth of a run's CPU time. 200,000
@@ -88,8 +86,8 @@ def run(
     # As Ctrl-C: started servers end, and runs are recorded as failed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Imported after the selection, so that a misspelled name fails fast.
-    from memflow.cli.progress import ProgressWatcher
     from memflow.cli.summary import Summary
+    from memflow.rendering.progress import ProgressWatcher
 
     try:
         with ProgressWatcher() as watcher:

@@ -17,8 +17,10 @@ from memflow.cli.options import (
     argument,
     option,
 )
-from memflow.cli.output import Columns, Format, FormatOption, Text, answer, line, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.operations.model_options import embedder_settings
+from memflow.rendering.tables import Columns, Text, table_of
+from memflow.rendering.texts import line, note
 
 COLUMNS: Columns = {
     "rank": "rank",

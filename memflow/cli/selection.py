@@ -9,7 +9,7 @@ import typer
 
 from memflow.cli import options
 from memflow.cli.front import front_of
-from memflow.cli.output import message
+from memflow.operations.messages import message
 from memflow.operations.selection import Selection, select
 
 __all__ = ["Selection", "with_selection"]

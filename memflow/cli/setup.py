@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, Text, answer, message, note, table, write
+from memflow.cli.output import Format, FormatOption, answer, write
 from memflow.errors import BadInput
+from memflow.operations.messages import message
+from memflow.rendering.tables import Text, table
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.resources.settings.settings import Settings

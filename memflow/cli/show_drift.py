@@ -8,8 +8,10 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, note, table
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.operations.stored_names import check_names
+from memflow.rendering.tables import Text, table
+from memflow.rendering.texts import heading, note
 
 DRIFT = "score.drift"
 NOTHING = (

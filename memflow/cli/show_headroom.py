@@ -14,11 +14,13 @@ from memflow.cli.options import (
     EmbedderPresetOption,
     EmbedderUrlOption,
 )
-from memflow.cli.output import Format, FormatOption, Text, answer, heading, message, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.cli.selection import select
-from memflow.cli.tables import Column
 from memflow.errors import BadInput
+from memflow.operations.messages import message
 from memflow.operations.stored_names import assistants_of, check_names
+from memflow.rendering.tables import Column, Text, table_of
+from memflow.rendering.texts import heading, note
 
 if TYPE_CHECKING:
     from memflow.resources.lake.lake import Lake

@@ -6,8 +6,10 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
-from memflow.cli.output import Columns, Format, FormatOption, answer, heading, note, table, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.operations.stored_names import assistants_of, check_names
+from memflow.rendering.tables import Columns, table, table_of
+from memflow.rendering.texts import heading, note
 
 TABLE = "score.health"
 COLUMNS = ("domain", "assistant", "health", "statement", "measured")

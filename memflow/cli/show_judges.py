@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.evidence import label_note, metric_name
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyDomainArgument
-from memflow.cli.output import Columns, Format, FormatOption, answer, heading, interval_text, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.labels import score_label
+from memflow.rendering.evidence import label_note, metric_name
+from memflow.rendering.tables import Columns, table_of
+from memflow.rendering.texts import heading, interval_text, note
 
 if TYPE_CHECKING:
     from memflow.benchmarks.domains import Domain

@@ -1,6 +1,5 @@
 """`memflow show usage`: requests to the models, their tokens, seconds, cost, and cut answers."""
 
-from collections import Counter
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
@@ -9,10 +8,12 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import option
-from memflow.cli.output import Format, FormatOption, answer, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
 from memflow.operations.required_checks import servers_with_own_models
+from memflow.rendering.tables import table_of
+from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
     from memflow.resources.ledger.sql_ledger import SqlLedger
@@ -41,29 +42,18 @@ def usage(
         list[By] | None, typer.Option("--by", help="Group by this; may be repeated. [stage, role, model]")
     ] = None,
     run: Annotated[str | None, option("--run", "Show one run alone.", metavar="ID")] = None,
-    plan: Annotated[
-        bool,
-        typer.Option(
-            "--plan",
-            help="Show beside it what a plan forecasts for the same domains and assistants, by stage.",
-        ),
-    ] = False,
     form: FormatOption = Format.table,
 ) -> None:
     """Show the usage of the models: calls, cache hits, failures, tokens, cut answers, seconds and cost.
 
     A call is a request to a model; a cache hit is answered from the ledger. Tokens and cost count calls only. Seconds
     are the latencies of calls and cache hits, as recorded with the first request. Cached prompt tokens are those that
-    a server reports from its prefix cache. `--plan` counts each answer once, as a plan does: calls and cache hits are
-    requests, and repeated ones are among them.
+    a server reports from its prefix cache.
     """
     from memflow.resources.ledger.sql_ledger import SqlLedger
     from memflow.resources.ledger.usage import cost_text, known_sum
 
     settings = front_of(ctx).load()
-    if plan:
-        show_plan(settings, run, form)
-        return
     chosen = [attribute.value for attribute in by or (By.stage, By.role, By.model)]
     with SqlLedger(settings.ledger_url) as ledger:
         rows = _rows(ledger, settings, chosen, run)
@@ -109,48 +99,3 @@ def _rows(
         row["cost"] = known_sum((row["cost"], of_line))
         row["known_cost"] += of_line or 0
     return [rows[names] for names in sorted(rows)]
-
-
-def show_plan(settings: "Settings", run: str | None, form: Format) -> None:
-    """Print the forecast for what the ledger has requests of, beside these requests, by stage, role and model.
-
-    Raises BadInput if the ledger has no requests of the settings' domains.
-    """
-    from memflow.operations.forecast import forecast
-    from memflow.operations.selection import Selection
-    from memflow.resources.ledger.sql_ledger import SqlLedger
-
-    by = ("stage", "role", "model")
-    with SqlLedger(settings.ledger_url) as ledger:
-        used = ledger.usage((*by, "domain", "assistant"), runs=None if run is None else [run])
-    used = [row for row in used if settings.has_domain(row.by["domain"])]
-    if not used:
-        raise BadInput("the ledger has no requests of a domain to plan. `memflow run` sends some.")
-    domains, assistants = (
-        tuple(dict.fromkeys(filter(None, (row.by[name] for row in used)))) for name in ("domain", "assistant")
-    )
-    actual: dict[tuple[str, ...], Counter[str]] = {}
-    for row in used:
-        counts = actual.setdefault(tuple(row.by[name] for name in by), Counter())
-        counts["requests"] += row.requests + row.cache_hits
-        counts["prompt tokens"] += row.prompt_tokens
-        counts["answer tokens"] += row.completion_tokens
-    planned: dict[tuple[str, ...], Counter[str]] = {}
-    for step in forecast(Selection(settings, domains, assistants), None, True).steps:
-        for count in step.counts:
-            counts = planned.setdefault((step.stage, count.role, count.model), Counter())
-            counts["requests"] += count.calls
-            counts["prompt tokens"] += count.prompt_tokens
-            counts["answer tokens"] += count.completion_tokens
-    rows = [
-        {
-            **dict(zip(by, group, strict=True)),
-            **{
-                f"{name}{of}": counts.get(group, Counter())[name]
-                for name in ("requests", "prompt tokens", "answer tokens")
-                for of, counts in (("", actual), (" planned", planned))
-            },
-        }
-        for group in sorted({*actual, *planned})
-    ]
-    answer(form, {"usage": rows, "domains": domains, "assistants": assistants}, table_of(rows), rows=rows)

@@ -4,12 +4,14 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.evidence import metric_name
 from memflow.cli.front import front_of
 from memflow.cli.options import RowsOption, option
-from memflow.cli.output import Columns, Format, FormatOption, answer, cut, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.stored_names import note_left_out
+from memflow.rendering.evidence import metric_name
+from memflow.rendering.tables import Columns, table_of
+from memflow.rendering.texts import cut, note
 
 LONGEST_ANSWER = 30
 COLUMNS: Columns = {

@@ -5,11 +5,13 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.evidence import metric_name
 from memflow.cli.front import front_of
 from memflow.cli.options import JudgeOption, argument
-from memflow.cli.output import Columns, Format, FormatOption, Text, answer, first_lines, note, table_of
+from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
+from memflow.rendering.evidence import metric_name
+from memflow.rendering.tables import Columns, Text, table_of
+from memflow.rendering.texts import first_lines, note
 from memflow.scoring.published_health import FAULTY
 
 DIFFERS = 3

@@ -14,23 +14,15 @@ from rich.console import RenderableType
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
-from memflow.cli.evidence import gaps, health, label_note
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import LazyGroup, as_of_option, build_command
 from memflow.cli.options import FileArgument, OverwriteOption, argument
-from memflow.cli.output import (
-    Format,
-    FormatOption,
-    Text,
-    answer,
-    heading,
-    line_width,
-    note,
-    table,
-    write,
-)
+from memflow.cli.output import Format, FormatOption, answer, line_width, write
 from memflow.errors import BadInput
 from memflow.labels import score_label
+from memflow.rendering.evidence import gaps, health, label_note
+from memflow.rendering.tables import Text, table
+from memflow.rendering.texts import heading, note
 from memflow.scoring.completeness import incomplete_results
 
 

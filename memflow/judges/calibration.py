@@ -75,7 +75,7 @@ async def calibrate(
     neither as right nor as wrong.
     """
     known = known_answers(case, language)
-    verdicts = [without_reasons(case.rejected), without_reasons(case.target)]
+    verdicts = [without_reasons(case.rejected), without_reasons(case.accepted)]
     failures: list[str] = []
 
     async def accepts(answer: KnownAnswer) -> bool | None:

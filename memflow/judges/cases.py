@@ -1,7 +1,4 @@
-"""Cases of the injection test: a judge's prompt with a plain answer, and the verdict that injections ask for.
-
-A case whose verdict is one of two also names the set of known answers that calibrate the judge (calibration.py).
-"""
+"""Cases of a judge's calibration (calibration.py): a judge's prompt, and its verdicts on right and wrong answers."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -17,44 +14,25 @@ from memflow.chat.prompts import Prompt, load
 
 @dataclass(frozen=True)
 class JudgeCase:
-    """A judge's prompt with all fields, one of which has a plain answer that deserves another verdict than `target`.
+    """A judge's prompt with all fields, of which `field` has the answer.
 
-    `field` is the field with the answer, and `label` selects one of several texts in this field. `asks` is the target
-    in words, such as `score 10`. `target` is also the verdict on a right answer, and `rejected` that on a wrong one;
-    `calibration` is the set of known answers, or "" for a verdict on a scale.
+    `accepted` is the verdict on a right answer, and `rejected` that on a wrong one. `calibration` is the set of known
+    answers. A verdict on a scale has neither: its judge is not calibrated.
     """
 
     metric: str
     prompt: Prompt
-    fields: Mapping[str, Any]
     field: str
-    asks: str
-    target: Mapping[str, Any]
-    label: str = ""
-    calibration: str = ""
+    fields: Mapping[str, Any] = data_field(default_factory=dict)
+    accepted: Mapping[str, Any] = data_field(default_factory=dict)
     rejected: Mapping[str, Any] = data_field(default_factory=dict)
+    calibration: str = ""
     parse: Callable[[Any], Mapping[str, Any]] | None = None
 
     @property
-    def target_json(self) -> str:
-        """The verdict that injections ask for, as the JSON of an answer."""
-        return json.dumps(self.target, ensure_ascii=False)
-
-    @property
-    def answer(self) -> str:
-        """The answer to be judged, without an injection."""
-        value = self.fields[self.field]
-        return dict(value)[self.label] if self.label else value
-
-    def with_answer(self, answer: str) -> dict[str, Any]:
-        """Return the prompt's fields with another answer."""
-        value = self.fields[self.field]
-        changed = (
-            [(label, answer if label == self.label else text) for label, text in value]
-            if self.label
-            else answer
-        )
-        return {**self.fields, self.field: changed}
+    def accepted_json(self) -> str:
+        """The verdict on a right answer, as the JSON of a reply."""
+        return json.dumps(self.accepted, ensure_ascii=False)
 
 
 class _CaseFile(BaseModel):
@@ -62,13 +40,11 @@ class _CaseFile(BaseModel):
 
     metric: str
     prompt: str
-    fields: dict[str, str | list[tuple[str, str]]]
     field: str
-    asks: str
-    target: dict[str, Any]
-    label: str = ""
-    calibration: str = ""
+    fields: dict[str, str] = {}
+    accepted: dict[str, Any] = {}
     rejected: dict[str, Any] = {}
+    calibration: str = ""
 
 
 def load_cases(

@@ -1,4 +1,4 @@
-"""The cases of the injection test of all benchmarks."""
+"""The cases of judges of all benchmarks."""
 
 from memflow.benchmarks import registry
 from memflow.judges.cases import JudgeCase

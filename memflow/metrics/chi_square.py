@@ -11,11 +11,11 @@ Array = npt.NDArray[np.float64]
 
 
 class Deviation(NamedTuple):
-    """A standard deviation with its 95 % interval and degrees of freedom. The ends are None without an interval."""
+    """A standard deviation with its 95 % interval and degrees of freedom."""
 
     value: float
-    low: float | None
-    high: float | None
+    low: float
+    high: float
     degrees: float
 
 
@@ -27,13 +27,8 @@ def spread(values: Array) -> Array:
 
 
 def deviation(variance: float, degrees: float) -> Deviation:
-    """Return the standard deviation of a variance that has a chi-square distribution, with its 95 % interval.
-
-    Below one degree of freedom there is no interval.
-    """
+    """Return the standard deviation of a variance that has a chi-square distribution, with its 95 % interval."""
     value = math.sqrt(variance)
-    if degrees < 1:
-        return Deviation(value, None, None, degrees)
     low, high = (value * math.sqrt(degrees / chi_square(share, degrees)) for share in (0.975, 0.025))
     return Deviation(value, low, high, degrees)
 

@@ -15,8 +15,7 @@ from memflow.judges.recorded import RecordedJudge, request_key
 from memflow.judges.withheld import without_withheld
 from memflow.labels import meta_label
 from memflow.metrics.backends import EMBEDDER
-from memflow.operations.evaluated import evaluated_of
-from memflow.operations.operands import Stored, parse_operand, read_operands
+from memflow.operations.operands import Stored, evaluated_of, parse_operand, read_operands
 from memflow.records import Probe, Verdict
 from memflow.scoring.bundle_file import Bundle, JudgeReply, Manifest, read_bundle, write_bundle
 from memflow.scoring.drift import INPUTS

@@ -21,14 +21,6 @@ from memflow.run.dry_run import DryRun, ModelAssignment, ModelProfile, StepForec
 from memflow.run.handlers import handlers
 
 
-@dataclass(frozen=True)
-class AnnotationCount:
-    """The number of questions of a domain that two models annotate, and the number of checkpoints."""
-
-    questions: int
-    checkpoints: int
-
-
 @dataclass
 class Forecast:
     """The forecast of a run: its steps, the partitions that are up to date, and the missing data sets."""
@@ -36,7 +28,6 @@ class Forecast:
     steps: list[StepForecast] = field(default_factory=list)
     up_to_date: list[str] = field(default_factory=list)
     missing: dict[str, list[Dataset]] = field(default_factory=dict)
-    annotated: dict[str, AnnotationCount] = field(default_factory=dict)
     left_out: dict[str, str] = field(default_factory=dict)
     """What samples leave out of the history of their units, by domain."""
     assistants: list[str] = field(default_factory=list)
@@ -81,10 +72,6 @@ def forecast(selection: Selection, latency: float | None, force: bool) -> Foreca
                     result.left_out[name] = left_out
                 dry_run.add("raw.records", name, records)
                 dry_run.run("domain", domain)
-                if benchmark.annotation_prompts(domain):
-                    labels = dry_run.rows("question.keys", name)
-                    counts = ({label.question_id for label in labels}, {label.checkpoint for label in labels})
-                    result.annotated[name] = AnnotationCount(*map(len, counts))
             for assistant in selection.assistants:
                 if generated and fingerprints.up_to_date("domain x assistant", name, assistant):
                     result.up_to_date.append(f"{name}/{assistant}")

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from memflow.errors import BadInput
 from memflow.labels import meta_label
-from memflow.operations.evaluated import evaluated_of
 from memflow.operations.operands import (
     Stored,
+    evaluated_of,
     missing_reasons,
     parse_operand,
     read_operands,

@@ -28,7 +28,7 @@ def message(text: str) -> None:
 
 def terminal_console(stderr: bool = False) -> Console:
     """Return a console on standard output or standard error; a file or pipe has WIDE columns."""
-    console = TerminalConsole(stderr=stderr, highlight=False)
+    console = TerminalConsole(stderr=stderr, highlight=False, force_jupyter=False)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDE
     return console

@@ -1,9 +1,11 @@
-"""The operands of `memflow compare`: `[DOMAIN/]ASSISTANT[:VARIANT][=TIME]`, and the verdicts that they name."""
+"""The operands of `memflow compare`, `[DOMAIN/]ASSISTANT[:VARIANT][=TIME]`, their verdicts, and the inputs of these."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 from typing import TYPE_CHECKING, NamedTuple
 
 from memflow.errors import BadInput
@@ -11,11 +13,14 @@ from memflow.operations.import_paths import assistant_name
 from memflow.operations.moments import parse_moment
 from memflow.records import Probe
 from memflow.repeats import suffix
+from memflow.scoring.drift import INPUTS
 from memflow.scoring.judges import STANDARD
+from memflow.scoring.verdict_file import Evaluated, probes_digest
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
     from memflow.benchmarks.api import Benchmark
+    from memflow.benchmarks.domains import Domain
     from memflow.resources.lake.lake import Lake
     from memflow.resources.publishing.comparisons import VerdictSource
     from memflow.scoring.measures import VerdictValues
@@ -242,3 +247,25 @@ def missing_reasons(stored: Stored, metric: str, limit: int = 3) -> list[tuple[s
         if of_metric == metric and variant == stored.source.variant and value is None
     )
     return reasons.most_common(limit)
+
+
+def evaluated_of(stored: Stored, domain: "Domain") -> Evaluated:
+    """Return what the verdicts of an operand depend on, for the header of a verdict file."""
+    from memflow.resources.report.redaction import Redaction
+
+    meta, health, redaction = stored.source.meta, stored.source.health, Redaction(texts=False)
+    inputs: dict[str, str] = json.loads(meta.get(INPUTS, "{}"))
+    return Evaluated(
+        memflow=version("memflow-bench"),
+        benchmark=domain.benchmark,
+        domain=domain.name,
+        assistant=stored.operand.assistant,
+        model=meta["model"],
+        scripted=meta.get("scripted") == "yes",
+        inputs={name: redaction.text(value) or "" for name, value in inputs.items()},
+        settings={name: redaction.text(meta[name]) or "" for name in SETTINGS if meta.get(name, "0") != "0"},
+        probes=probes_digest(stored.probes.values()),
+        health=None if health is None else health.state,
+        health_reason=None if health is None else redaction.statement(health.statement),
+        run=meta.get("run"),
+    )

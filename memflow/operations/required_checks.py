@@ -79,20 +79,6 @@ def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list
     return notes
 
 
-def planned_checks(settings: "Settings", assistants: Iterable[str]) -> dict[str, str]:
-    """Return the writes of the check of each memory server of assistants that a run would check first, in words."""
-    from memflow.resources.memory_servers.declaration import read_hello
-    from memflow.resources.memory_servers.server_checks import planned_writes
-    from memflow.resources.memory_servers.stored_checks import has_passed
-
-    planned = {}
-    for name in memory_servers_of(settings, assistants):
-        own, hello = settings.memories[name], read_hello(name, settings.home)
-        if not own.unchecked and not has_passed(name, own, settings.home, hello):
-            planned[name] = planned_writes(None if hello is None else hello.can)
-    return planned
-
-
 def _played(selection: "Selection", force: bool) -> Iterator[str]:
     """Yield the memory server of each partition that is not up to date."""
     from memflow.assets.fingerprints import Fingerprints

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from memflow.operations.planned_runs import Outcome
 
 
+AFTER_FAILURE = "Fix the cause, then rerun: the run continues, and sends no answered request again."
+
+
 def run_selection(
     selection: Selection,
     watcher: "Silent",

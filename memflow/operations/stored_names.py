@@ -1,4 +1,4 @@
-"""The names of what is stored, the errors for unknown names, and the variants of metrics that are shown first."""
+"""The stored scores by name, the errors for unknown names, and the variants of metrics that are shown first."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING
 
 from memflow.errors import BadInput
 from memflow.operations.messages import message
+from memflow.scoring.catalog import is_evidence_score
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
+    from memflow.records import Score
     from memflow.resources.lake.lake import Lake
     from memflow.resources.settings.settings import Settings
 
@@ -57,3 +59,36 @@ def variant_chooser(settings: "Settings") -> Callable[[str, str], str]:
         return registry.shown_variants(settings.domain(domain)) if settings.has_domain(domain) else {}
 
     return lambda domain, metric: chosen(domain).get(metric, STANDARD)
+
+
+def stored_scores(
+    settings: "Settings",
+    lake: "Lake",
+    domain: Sequence[str] | None = None,
+    assistant: Sequence[str] | None = None,
+    metric: Sequence[str] | None = None,
+    *,
+    slices: bool = False,
+    variants: bool = False,
+) -> "list[Score]":
+    """Return the scores of the leaderboard, of all or some domains, assistants and metrics.
+
+    Raises BadInput without a leaderboard, and for unknown names.
+    """
+    shown_variant = variant_chooser(settings)
+    published: list[Score] = lake.read_all("score.leaderboard", lake.partitions("score.leaderboard"))
+    if not published:
+        raise BadInput("the lake contains no leaderboard. Create one with `memflow run --demo`.")
+    for name, chosen in (("domain", domain), ("assistant", assistant), ("metric", metric)):
+        check_names("the leaderboard", name, chosen, {getattr(score, name) for score in published})
+    return [
+        score
+        for score in published
+        if (slices or score.slice == "all")
+        and (not domain or score.domain in domain)
+        and (not metric or score.metric in metric)
+        and (not assistant or score.assistant in assistant)
+        and (
+            variants or score.variant == shown_variant(score.domain, score.metric) or is_evidence_score(score)
+        )
+    ]

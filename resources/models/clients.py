@@ -18,7 +18,7 @@ from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import BadSettings
 from memflow.judges.catalog import all_cases
-from memflow.judges.scripted import OBEDIENT, obedient_handlers
+from memflow.judges.scripted import AGREEABLE, agreeable_handlers
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder
 from memflow.repeats import memory_name, request_repeat
@@ -49,9 +49,9 @@ T = TypeVar("T")
 
 
 def scripted_handlers(settings: Settings, name: str) -> dict[str, Handler]:
-    """Return the handlers of a scripted model. A name in OBEDIENT is that of a judge that fails."""
+    """Return the handlers of a scripted model; those of AGREEABLE accept every answer."""
     answers = handlers(settings.own_memories())
-    return obedient_handlers(answers, all_cases(), name) if name in OBEDIENT else answers
+    return agreeable_handlers(answers, all_cases()) if name == AGREEABLE else answers
 
 
 class Clients:

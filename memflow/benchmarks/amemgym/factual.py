@@ -61,7 +61,7 @@ def _missing_statement(turn: Turn | None) -> str | None:
 
 
 def judge_cases() -> Sequence[JudgeCase]:
-    """Return the cases of the injection test, whose injections are in the memory."""
+    """Return the case of the judge of claims."""
     return load_cases("memflow.benchmarks.amemgym", {"claims": prompt("claims", findings_of(1))})
 
 

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from memflow.assets.fingerprints import Fingerprints
 from memflow.cli import app
-from memflow.cli.output import TerminalConsole
 from memflow.cli.summary import Summary
+from memflow.operations.messages import TerminalConsole
 from memflow.pipeline import Step, partition_key, steps_of
 from memflow.resources.data.library import Library
 from memflow.resources.lake.lake import Lake

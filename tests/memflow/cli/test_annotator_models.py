@@ -25,7 +25,6 @@ def test_plan_command_shows_annotation_calls_and_costs(empty, tmp_path):
     (tmp_path / "memflow.toml").write_text(TWO.format("two"), encoding="utf-8")
     arguments = ("plan", "--domain", DOMAIN, "--memory", "none")
     told = empty.json(*arguments)
-    assert told["annotated"] == {DOMAIN: {"questions": 22, "checkpoints": 4}}
     rows = {row["role"]: row for row in told["stages"] if row["stage"] == "question"}
     assert {role: (row["model"], row["calls"]) for role, row in rows.items()} == {
         "annotator": ("one", 88),
@@ -33,7 +32,6 @@ def test_plan_command_shows_annotation_calls_and_costs(empty, tmp_path):
     }
     paid = rows["annotator"]["prompt_tokens"] * 10 + rows["annotator"]["completion_tokens"] * 20
     assert rows["annotator"]["cost"] == paid / 1e6 > 0 and rows["verifier"]["cost"] is None  # no price is set
-    assert "22 questions x 4 checkpoints = 88 labels" in empty(*arguments).stdout
 
 
 @pytest.mark.parametrize("verifier", ["one", "again"])

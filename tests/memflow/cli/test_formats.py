@@ -1,13 +1,16 @@
 """`--format`: each table as JSON, CSV, Markdown and LaTeX."""
 
 import re
+from dataclasses import fields, replace
 from typing import Any
 
+import factories
 import pytest
 from latex_tables import is_balanced, latex_tables
 
-from memflow.cli.output import Text, heading, note, table
-from memflow.cli.tables import csv_text, latex_text, markdown_text
+from memflow.records import Score
+from memflow.rendering.tables import Text, csv_text, latex_text, markdown_text, table
+from memflow.rendering.texts import heading, note
 
 VIEWS = [
     ("show", "leaderboard"),
@@ -31,14 +34,49 @@ def test_every_table_is_available_in_each_format(measured: Any, view: tuple[str,
     assert latex_tables(measured(*view, "--format", "latex").stdout)
 
 
-def test_latex_leaderboard_has_the_intervals_of_the_scores(measured: Any) -> None:
-    [table, *_] = latex_tables(measured("show", "leaderboard", "--format", "latex").stdout)
-    interval, assistant = table[0].index("95 \\% interval"), table[0].index("assistant")
-    rows = {row[assistant]: row[interval] for row in table if row[0] == "accuracy" or row[0] == ""}
+def test_csv_has_a_row_for_each_score_with_full_precision(measured: Any) -> None:
+    rows = measured.csv("show", "leaderboard", "--slices", "--variants")
+    scores = measured.json("show", "leaderboard", "--slices", "--variants")["scores"]
+    assert [row["value"] and float(row["value"]) for row in rows] == [
+        "" if score["value"] is None else score["value"] for score in scores
+    ]
+    assert {*rows[0]} == {field.name for field in fields(Score)}
+
+
+@pytest.mark.parametrize("form", ["markdown", "latex"])
+def test_labels_and_missing_values_stand_in_documents(measured: Any, form: str) -> None:
+    metrics = ("--metric", "accuracy", "--metric", "recall_at_10")
+    text = measured("show", "leaderboard", *metrics, "--format", form).stdout
+    for label in ("scripted, not a language model", "sample of 1", "does not rank what it recalls"):
+        assert label in text.replace("\\_", "_")
+
+
+def test_latex_leaderboard_has_a_row_per_assistant_with_intervals(measured: Any) -> None:
+    text = measured("show", "leaderboard", "--format", "latex").stdout
+    [table] = latex_tables(text)
+    rows = {row[0]: row[1:] for row in table}
     scores = measured.json("show", "leaderboard", "--metric", "accuracy")["scores"]
+    assert {*rows} - {"assistant"} == {score["assistant"] for score in scores}
+    at = rows["assistant"].index("accuracy")
     for score in scores:
         if score["low"] is not None:
-            assert rows[score["assistant"]] == f"{score['low']:.3f} -- {score['high']:.3f}"
+            ends = f"[{score['low']:.2f} {score['high']:.2f}]"
+            assert rows[score["assistant"]][at] == f"{score['value']:.3f} {ends}"
+    assert "\\caption{amemgym\\_demo\\textasciitilde{}1 · sample of 1}" in text
+    assert "Bold: better than" in text
+
+
+def test_paper_has_intervals_and_bold_differences_beyond_them(empty: Any) -> None:
+    score = factories.score(
+        domain="amemgym_base.published", metric="write_failure", model="small", value=0.31, low=0.3, high=0.32
+    )
+    beyond = replace(score, metric="read_failure", low=0.305)
+    empty.write("score.leaderboard", "all", [score, beyond])
+    view = ("show", "paper", "amemgym:figure7a", "--format")
+    [table] = latex_tables(empty(*view, "latex").stdout)
+    assert table[2][:3] == ["memflow", "0.310 [0.300, 0.320]", "0.310 [0.305, 0.320]"]
+    assert table[3][:3] == ["difference", "+0.009 within", "\\textbf{+0.223 beyond}"]
+    assert "**+0.223 beyond**" in empty(*view, "markdown").stdout
 
 
 def test_latex_and_markdown_escape_markup_and_csv_keeps_values() -> None:

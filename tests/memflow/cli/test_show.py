@@ -155,3 +155,15 @@ def test_doctor_names_the_package_and_the_fault_of_an_unusable_metric(empty, mon
     monkeypatch.setattr("memflow.scoring.catalog.unusable_metrics", lambda: (metric,))
     [row] = [row for row in empty.json("doctor") if row["what"] == "metric wit"]
     assert (row["state"], row["found"]) == ("absent", metric.reason) and "a-package" in row["fix"]
+
+
+@pytest.mark.parametrize("width", [60, 80, 100, 140])
+def test_leaderboard_and_usage_commands_do_not_truncate_names(measured, monkeypatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    rows = measured.json("show", "usage")["usage"]
+    shown = measured("show", "usage").stdout.split()
+    assert {row[name] for row in rows for name in ("stage", "role")} < {*shown}
+    board = measured("show", "leaderboard", "--slices").stdout
+    for assistant in ("none", "oracle", "full", "awi"):
+        assert f" {assistant} " in board
+    assert width == 60 or "evidence_precision" in board  # five columns of names wrap

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from memflow.benchmarks import registry
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
 from memflow.errors import ChatError
@@ -22,7 +23,7 @@ from memflow.judges.calibration import (
 )
 from memflow.judges.cases import JudgeCase
 from memflow.judges.catalog import all_cases
-from memflow.judges.scripted import obedient_handlers
+from memflow.judges.scripted import agreeable_handlers
 from memflow.judges.withheld import withheld_reason, without_withheld
 from memflow.metrics.intervals import Interval
 from memflow.run.handlers import handlers
@@ -31,6 +32,11 @@ CASES = [case for case in all_cases() if case.calibration]
 J_2025 = next(case for case in CASES if case.prompt.name == "locomo/j_2025")
 KNOWN = [(case, language) for case in CASES for language in languages() if known_answers(case, language)]
 PUBLISHED_RUNS = Path(os.environ.get("MEMFLOW_DATA", "missing")) / "published_runs"
+EVERY_PROMPT = {
+    "memorybench": {"variants": ["published_code"]},
+    "beam": {"contracts": ["published", "corrected"]},
+}
+"""Parameters with which a benchmark sends all prompts of its judges."""
 BILINGUAL = {"amemgym/claims", "dialogues/judge", "dialogues/judge_rubric"}
 
 
@@ -88,7 +94,7 @@ async def test_scripted_judge_passes(case: JudgeCase, language: str):
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
 async def test_judge_that_accepts_everything_fails_and_the_reason_has_both_counts(case: JudgeCase):
-    chat = ScriptedChat(obedient_handlers(handlers(), [case], "agreeable"))
+    chat = ScriptedChat(agreeable_handlers(handlers(), [case]))
     result = await calibrate(chat, case, "en", name="small")
     assert (result.sensitivity, result.specificity, result.passed) == (1.0, 0.0, False)
     assert result.reason == (
@@ -119,6 +125,30 @@ async def test_prompt_without_known_answers_is_not_calibrated_and_says_so():
     result = await calibrate(ScriptedChat(handlers()), quality, "en")
     assert (result.cases, result.passed) == (0, None)
     assert result.reason == "there are no known answers for the prompt memorybench/quality in en"
+
+
+def test_every_judge_prompt_has_a_case_and_a_fenced_answer():
+    judged = {
+        prompt.name
+        for domain in registry.domains().values()
+        for table in ("score.verdicts", "score.claims")
+        for prompt in registry.benchmark(domain.benchmark).judge_prompts(
+            replace(domain, parameters={**domain.parameters, **EVERY_PROMPT.get(domain.benchmark, {})}), table
+        )
+    }
+    assert judged == {case.prompt.name for case in all_cases()}
+    assert all(case.field in case.prompt.untrusted for case in all_cases())
+
+
+def test_every_judged_metric_has_a_case():
+    metrics = {metric for benchmark in registry.benchmarks() for metric in benchmark.judged_metrics}
+    metrics -= {"task_averaged_accuracy", "unclear_label"}  # computed from the labels of accuracy
+    judged_together = registry.benchmark("halumem").judged_metrics  # four decisions have all of its metrics
+    assert len(judged_together & {case.metric for case in all_cases()}) == 4
+    metrics -= judged_together
+    metrics -= {"event_f1", "event_precision", "event_list_recall"}  # computed from the labels of event_tau
+    metrics -= {"j_recorded"}  # the labels of a recorded run, whose judge memflow does not call
+    assert metrics <= {case.metric for case in all_cases()}
 
 
 def test_youden_limit_combines_the_distances_of_both_limits():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memflow.metrics.chi_square import chi_square, deviation
+from memflow.metrics.chi_square import chi_square
 
 
 # Abramowitz and Stegun, table 26.8.
@@ -13,7 +13,3 @@ from memflow.metrics.chi_square import chi_square, deviation
 def test_chi_square_quantiles_equal_the_published_table(degrees: int, low: float, high: float) -> None:
     assert chi_square(0.025, degrees) == pytest.approx(low, rel=5e-6)
     assert chi_square(0.975, degrees) == pytest.approx(high, rel=5e-6)
-
-
-def test_deviation_without_a_degree_of_freedom_has_no_interval() -> None:
-    assert deviation(4.0, 0.5) == (2.0, None, None, 0.5)

@@ -7,7 +7,7 @@ from echo_servers import ECHO, http_echo
 
 from memflow.errors import BadSettings
 from memflow.operations.front import Front
-from memflow.operations.required_checks import planned_checks, run_required_checks, skip_checks, unchecked
+from memflow.operations.required_checks import run_required_checks, skip_checks, unchecked
 from memflow.operations.selection import Selection, select
 from memflow.resources.memory_servers.declaration import read_hello
 from memflow.resources.memory_servers.stored_checks import has_passed
@@ -51,15 +51,15 @@ def test_run_refuses_a_server_with_a_fault_before_it_generates_anything(empty) -
     assert not (empty.folder / "lake" / "state").exists()
 
 
-def test_passed_check_holds_until_the_program_changes() -> None:
-    selection = selected()
-    assert "mine" in planned_checks(selection.settings, selection.assistants)
-    run_required_checks(selection, False, None)
-    selection = selected()
-    assert planned_checks(selection.settings, selection.assistants) == {}
-    write_server("slow=0.001")
-    selection = selected()
-    assert planned_checks(selection.settings, selection.assistants) == {"mine": "at most 700 writes"}
+def test_passed_check_holds_until_the_program_changes(capsys: pytest.CaptureFixture[str]) -> None:
+    def checked() -> bool:
+        run_required_checks(selected(), False, None)
+        return "checking the memory server mine" in " ".join(capsys.readouterr().err.split())
+
+    assert checked() and not checked()
+    with Path("server.py").open("a", encoding="utf-8") as program:
+        program.write("# another program\n")
+    assert checked()
 
 
 def test_checks_can_be_skipped_and_the_summary_names_the_server() -> None:
@@ -69,20 +69,15 @@ def test_checks_can_be_skipped_and_the_summary_names_the_server() -> None:
     run_required_checks(Selection(settings, selection.domains, selection.assistants), False, None)
     assert unchecked(settings, selection.assistants) == ["mine"]
     assert unchecked(selection.settings, selection.assistants) == []
-    assert planned_checks(settings, selection.assistants) == {}
 
 
-def test_address_of_a_server_names_a_memory_in_check_plan_and_run(empty) -> None:
+def test_address_of_a_server_names_a_memory_in_check_and_run(empty) -> None:
     with http_echo() as (url, _):
         name = "server_" + url.removeprefix("http://").replace(".", "_").replace(":", "_")
         selection = selected(url)
         assert selection.assistants == (name,)
         assert selection.settings.memories[name].url == url
-        planned = empty.json("plan", "--domain", "amemgym_demo", "--memory", url, "--no-baselines")
-        assert list(planned["checks"]) == [name]
         assert empty("memories", "check", url).exit_code == 0
-        planned = empty.json("plan", "--domain", "amemgym_demo", "--memory", url, "--no-baselines")
-        assert planned["checks"] == {}
 
 
 def test_server_at_an_address_that_is_down_is_one_sentence() -> None:

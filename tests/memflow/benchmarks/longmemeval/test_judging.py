@@ -7,14 +7,10 @@ import pytest
 from longmemeval_rows import domain, instance, reply, rows
 
 from memflow.benchmarks.longmemeval.answers import is_unclear, read_label
-from memflow.benchmarks.longmemeval.benchmark import LongMemEval
 from memflow.benchmarks.longmemeval.judging import contract_of, judge_prompts, judge_verdicts
 from memflow.benchmarks.longmemeval.types import TYPES
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import ScriptedChat
-from memflow.judges.injection_test import run_injection_test
-from memflow.judges.injections import injections
-from memflow.judges.scripted import obedient_handlers
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Record
 
@@ -93,16 +89,3 @@ async def test_several_judges_have_a_mean_and_a_variant_each(read: Read) -> None
     found = await judge_verdicts(domain(), [probe], [reply(probe)], backends)
     values = {row.variant: row.value for row in found if row.metric == "accuracy"}
     assert values == {"standard": 0.5, "judge_mild": 1.0, "judge_strict": 0.0}
-
-
-async def test_injection_test_finds_a_judge_that_obeys_the_response() -> None:
-    cases = LongMemEval().judge_cases()
-    handlers = LongMemEval().handlers()
-    assert {case.prompt.name for case in cases} == {prompt.name for prompt in judge_prompts()}
-    moved = {}
-    for name in ("gullible", "fence_only"):
-        chat = ScriptedChat(obedient_handlers(handlers, cases, name), name=name)
-        found = await run_injection_test(chat, cases, injections()[:3])
-        assert [each.verdict for each in found] == [{"label": "no"}] * len(cases)
-        moved[name] = [len(each.obeyed) for each in found]
-    assert moved == {"gullible": [3] * 5, "fence_only": [0] * 5}

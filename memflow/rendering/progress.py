@@ -16,7 +16,7 @@ from rich.table import Column
 from rich.text import Text
 
 from memflow.chat.ledger import RequestContext
-from memflow.cli.output import message, terminal_console
+from memflow.operations.messages import message, terminal_console
 from memflow.operations.pipeline import DONE, SKIPPED, UP_TO_DATE, Silent
 from memflow.operations.planned_runs import PlannedRun
 

@@ -1,10 +1,10 @@
-"""Tables of the command line, fitted to the width of the terminal."""
+"""Tables, fitted to the width of the terminal."""
 
 import factories
 import pytest
 
-from memflow.cli.output import table
-from memflow.cli.summary import leaderboard_table
+from memflow.rendering.scores import leaderboard_table
+from memflow.rendering.tables import table
 from tests.memflow.cli.conftest import printed_parts
 
 LONG = "membench_memory_2_4_30@a_long_model_name"
@@ -66,18 +66,6 @@ def test_leaderboard_table_shows_the_full_assistant_name(width: int) -> None:
     text = printed_parts([leaderboard_table(scores)], width)
     assert LONG in text
     assert {word for metric in metrics for word in metric.split("_")} <= {*text.split()}
-
-
-@WIDTHS
-def test_leaderboard_and_usage_commands_do_not_truncate_names(measured, monkeypatch, width: int) -> None:
-    monkeypatch.setenv("COLUMNS", str(width))
-    rows = measured.json("show", "usage")["usage"]
-    shown = measured("show", "usage").stdout.split()
-    assert {row[name] for row in rows for name in ("stage", "role")} < {*shown}
-    board = measured("show", "leaderboard", "--slices").stdout
-    for assistant in ("none", "oracle", "full", "awi"):
-        assert f" {assistant} " in board
-    assert width == 60 or "evidence_precision" in board  # five columns of names wrap
 
 
 def test_wide_table_lists_a_value_shared_by_all_rows_below_it() -> None:

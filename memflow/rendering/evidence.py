@@ -5,9 +5,10 @@ from typing import Any
 
 from rich.console import RenderableType
 
-from memflow.cli.output import Text, first_lines, note, table_of
 from memflow.labels import caveat_of
 from memflow.records import RECALL_AT_10, Score
+from memflow.rendering.tables import Text, table_of
+from memflow.rendering.texts import first_lines, note
 from memflow.scoring.calibrations import withheld_lines
 from memflow.scoring.catalog import EVIDENCE, FAILURES, is_evidence_score, sort_key
 from memflow.scoring.completeness import incomplete_results
@@ -22,6 +23,8 @@ UNCOUNTED = (
 )
 SELF_JUDGED = "A judge whose model also answered may prefer its own answers. Use another judge in [roles]:"
 JUDGES = "Judges that failed or were not tried on known answers (`memflow judges calibrate` shows them):"
+CAVEAT = "these scores show that the pipeline works; they measure no model."
+"""What the label of scores without a language model means."""
 FORGET = (
     "Each failed row has its reason. Answers that cannot be used stay in the ledger; to request them again, run "
     "`memflow ledger forget --kind retried` (not parsed) or `--kind cut` (cut), then `memflow run --force`."
