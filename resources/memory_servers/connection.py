@@ -299,8 +299,10 @@ class ServerConnection:
             if self._running:
                 return self._generation
             try:
-                await self.transport.start()
-                hello = await self._exchange(self._greeting, Hello)
+                try:
+                    hello = await self._greet()
+                except ServerStopped:  # once may be an accident
+                    hello = await self._greet()
             except (ServerStopped, ServerFailed) as error:
                 await self.transport.stop()
                 stopped = f"the memory server {self.name} {error}"
@@ -318,6 +320,10 @@ class ServerConnection:
             self._filled.clear()
             self._running = True
             return self._generation
+
+    async def _greet(self) -> Hello:
+        await self.transport.start()
+        return await self._exchange(self._greeting, Hello)
 
     async def _stopped(self, generation: int, reason: ServerStopped) -> None:
         """Record that the server of a start stopped. Several requests in flight report the same stop."""

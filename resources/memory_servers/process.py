@@ -121,7 +121,8 @@ class ServerProcess:
 
     def log_tail(self) -> str:
         """Return the last lines that the server wrote to stderr since its start, for an error message."""
-        with self.log.open("rb") as file:
+        lines: list[str] = []
+        with suppress(FileNotFoundError), self.log.open("rb") as file:
             file.seek(max(self.log_start, file.seek(0, os.SEEK_END) - TAIL_BYTES))
             lines = file.read().decode("utf-8", "replace").strip().splitlines()[-TAIL_LINES:]
         return f". Its log {self.log} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")

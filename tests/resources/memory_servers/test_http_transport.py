@@ -67,25 +67,16 @@ async def test_restarted_server_receives_the_writes_of_each_space_again() -> Non
         await server.stop()
 
 
-async def test_address_without_a_server_ends_the_step() -> None:
+@pytest.mark.parametrize("has_section", [True, False])
+async def test_address_without_a_server_ends_the_step(tmp_path: Path, has_section: bool) -> None:
     with http_echo() as (url, process):
         process.kill()
         process.wait()
-    server = http_connection(url)
-    with pytest.raises(
-        ServerDown, match=rf"cannot be reached at {url} .*Fix the server or `url` of \[memories.echo\]"
-    ):
-        await server.hello()
-
-
-async def test_server_without_a_section_is_checked_by_its_address(tmp_path: Path) -> None:
-    with http_echo() as (url, process):
-        process.kill()
-        process.wait()
-    server = open_server(server_name(url), OwnMemory(url=url), tmp_path)
-    with pytest.raises(
-        ServerDown, match=rf"Fix the server or its address, check it with `memflow memories check {url}`"
-    ):
+    server, fix = http_connection(url), r"Fix the server or `url` of \[memories.echo\]"
+    if not has_section:
+        server = open_server(server_name(url), OwnMemory(url=url), tmp_path)
+        fix = f"Fix the server or its address, check it with `memflow memories check {url}`"
+    with pytest.raises(ServerDown, match=f"cannot be reached at {url} .*{fix}"):
         await server.hello()
 
 
