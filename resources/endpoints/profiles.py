@@ -38,7 +38,7 @@ DEFAULT: Preset = "vllm"
 
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key"})
 _REQUEST_KEYS = frozenset({"messages", "model", "n", "response_format", "stream", "tool_choice", "tools"})
-_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth", "idempotency", "session"})
+_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth"})
 """Fields that decide which requests fail and who answers, not what is answered."""
 
 
@@ -112,11 +112,6 @@ class Profile(BaseModel):
         None,
         ge=1,
         description="The context window in tokens; by default what the server states. Longer requests are not sent.",
-    )
-    idempotency: bool = Field(True, description="Whether the header Idempotency-Key is sent.")
-    session: bool = Field(
-        True,
-        description="Whether the header X-Session-ID is sent: a digest of the conversation, for a router of servers.",
     )
 
     @field_validator("overflow")
