@@ -39,26 +39,14 @@ def fetch(url: str, path: Path, size: int | None = None, sha256: str = "") -> No
         )
 
 
-def remote_size(url: str) -> int | None:
-    """Return the size of a file, if its server reports it. Raises DownloadFailed."""
-    with _explained(url):
-        length = _request("HEAD", url).headers.get("Content-Length", "")
-    return int(length) if length.isdecimal() else None
-
-
 def json_pages(url: str) -> Iterator[Any]:
     """Yield the pages of a listing. Raises DownloadFailed, and ValueError for a page that is not JSON."""
     while url:
         with _explained(url):
-            response = _request("GET", url)
+            response = requests.get(url, **OPTIONS)
+            response.raise_for_status()
         yield response.json()
         url = response.links.get("next", {}).get("url", "")
-
-
-def _request(method: str, url: str) -> requests.Response:
-    response = requests.request(method, url, allow_redirects=True, **OPTIONS)
-    response.raise_for_status()
-    return response
 
 
 @contextmanager
