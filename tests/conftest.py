@@ -22,12 +22,7 @@ load_profile()
 
 LONGEST = (
     "tests/daemon/",
-    *(
-        "tests/browser/test_ui",
-        "tests/whole/test_kill",
-        "tests/docs/test_tutorial",
-        "tests/whole/test_backfill",
-    ),
+    *("tests/browser/test_ui", "tests/whole/test_kill", "tests/docs/test_tutorial"),
     *("tests/whole/", "tests/browser/"),
 )
 """Path prefixes of the modules that take longest. Each runs in one process, so they start first."""

@@ -81,20 +81,10 @@ class Served:
         found = self.ask("SwitchOn", sensor={**LOCATION, "sensorName": sensor})
         assert found["sensorState"]["status"] == "RUNNING", found
 
-    def switch_off(self, sensor: str) -> None:
-        """Stop a sensor."""
-        found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})
-        self.ask("SwitchOff", id=found["sensorState"]["id"])
-
     def ticks(self, sensor: str) -> list[dict[str, Any]]:
         """Return the sensor's ended ticks, the latest first."""
         found = self.ask("Ticks", sensor={**LOCATION, "sensorName": sensor})["sensorState"]["ticks"]
         return [tick for tick in found if tick["endTimestamp"]]
-
-    def retry(self, backfill: str) -> str:
-        """Rerun the failed partitions of a backfill and return the id of the new backfill."""
-        params = {"parentRunId": backfill, "strategy": "FROM_FAILURE"}
-        return self._backfill(self.ask("RetryBackfill", params=params))
 
     def backfills(self) -> list[str]:
         """Return the ids of all backfills, the latest first."""

@@ -61,11 +61,11 @@ class Library:
         """
         dataset = self.dataset(dataset)
         if missing := self.missing(dataset):
+            folder = f"the package {dataset.package}" if dataset.ships else f"the data folder {self.folder}"
             raise MissingData(
-                f"{', '.join(missing)} of the data set {dataset.name} is missing; searched {self._where(dataset)}. "
-                f"{dataset.advice}"
+                f"{', '.join(missing)} of the data set {dataset.name} is missing; searched {folder}. {dataset.advice}"
             )
-        there = self._there(dataset)
+        there = self.existing(dataset)
         for name, path in there.items():
             published = dataset.sums.get(name)
             if published and not dataset.partial and self._sum(path) != published.lower():
@@ -77,17 +77,21 @@ class Library:
 
     def missing(self, dataset: Dataset | str) -> list[str]:
         """Return the required files of a data set that do not exist."""
-        dataset = self.dataset(dataset)
-        there = self._there(dataset)
-        return [name for name in dataset.files if name not in there]
+        there = self.existing(dataset)
+        return [name for name in self.dataset(dataset).files if name not in there]
 
     def sums(self, dataset: Dataset | str) -> dict[str, str]:
         """Return the SHA-256 of each existing file of a data set by name."""
-        return {name: self._sum(path) for name, path in self._there(self.dataset(dataset)).items()}
+        return {name: self._sum(path) for name, path in self.existing(dataset).items()}
 
     def existing(self, dataset: Dataset | str) -> dict[str, Path]:
         """Return the paths of the existing files of a data set by name."""
-        return self._there(self.dataset(dataset))
+        dataset = self.dataset(dataset)
+        root = Path(str(files(dataset.package))) if dataset.ships else self.folder
+        candidates = {name: Path(name).expanduser() for name in dataset.files}
+        if root is not None:
+            candidates = {name: root / path for name, path in candidates.items()}
+        return {name: path for name, path in candidates.items() if path.is_absolute() and path.is_file()}
 
     def found(self, dataset: Dataset | str) -> bool:
         """Return whether every required file of a data set exists; contents are not checked."""
@@ -117,13 +121,6 @@ class Library:
         ]
         return found, lacking + partly
 
-    def _there(self, dataset: Dataset) -> dict[str, Path]:
-        root = Path(str(files(dataset.package))) if dataset.ships else self.folder
-        candidates = {name: Path(name).expanduser() for name in dataset.files}
-        if root is not None:
-            candidates = {name: root / path for name, path in candidates.items()}
-        return {name: path for name, path in candidates.items() if path.is_absolute() and path.is_file()}
-
     def _serving(self, dataset: Dataset, name: str) -> list[str]:
         """Return the existing files for a file name of a data set, or for the first of its alternatives that exists."""
         for candidate in (name, *dataset.instead.get(name, ())):
@@ -142,15 +139,6 @@ class Library:
         below = path.relative_to(root) if path.is_absolute() else path
         found = sorted(each for each in root.glob(below.as_posix()) if each.is_file())
         return [str(each if path.is_absolute() else each.relative_to(root)) for each in found]
-
-    def _where(self, dataset: Dataset) -> str:
-        if dataset.ships:
-            return "the package memflow, which is incomplete: install it again"
-        if all(Path(name).expanduser().is_absolute() for name in dataset.files):
-            return "that path"
-        if self.folder is None:
-            return "nowhere, because no folder is set: set MEMFLOW_DATA, or `data` in memflow.toml"
-        return str(self.folder) if self.folder.is_dir() else f"{self.folder}, which is not a folder"
 
     def _sum(self, path: Path) -> str:
         """Return the file's SHA-256, cached while the file is unchanged."""

@@ -156,10 +156,9 @@ class Endpoint:
         and ChatError if only this request keeps failing.
         """
         headers = dict(self._key_headers)
-        if key and self.profile.idempotency:
+        if key:
             headers["Idempotency-Key"] = key
-        conversation = conversation_key()
-        if conversation and self.profile.session:
+        if conversation := conversation_key():
             headers[SESSION_HEADER] = conversation
         call = Call(read, str(body.get("model", "")))
         await self._send(call, "POST", path, body=body, options={"headers": headers})

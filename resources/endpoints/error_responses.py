@@ -15,20 +15,10 @@ from memflow.resources.endpoints.addresses import display_address
 from memflow.resources.endpoints.failures import RetryableError
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.rate_limits import retry_after, should_retry
+from memflow.resources.endpoints.wire_words import WIRE_WORDS
 
 REPEATABLE = frozenset({408, 409, 425, 429})
 """Status codes below 500 after which the same request may succeed."""
-_FILTERS = frozenset(
-    {
-        "content_filter",
-        "content_policy_violation",
-        "cyber_policy",
-        "data_inspection_failed",
-        "invalid_prompt",
-        "responsibleaipolicyviolation",
-    }
-)
-"""Codes of a blocked prompt (inspect_ai; Azure; Alibaba Cloud)."""
 _FLAGGED = re.compile("moderation|flagged", re.IGNORECASE)
 """A prompt that a provider's moderation blocks; OpenRouter reports it with status 403, without a code."""
 _TEMPLATE_ERROR = re.compile("roles must alternate|system role|chat template|jinja", re.IGNORECASE)
@@ -85,7 +75,9 @@ class ErrorResponse:
         """Return the exception for a blocked or too long prompt, or a wrong key; None for another error."""
         said = f"({self.status}): {self.message}"
         if self.status < 500 and self.status not in REPEATABLE:
-            if self.codes & _FILTERS or (self.status == 403 and _FLAGGED.search(self.message)):
+            if self.codes & {*WIRE_WORDS["filters"]} or (
+                self.status == 403 and _FLAGGED.search(self.message)
+            ):
                 return NoAnswer(f"{address} blocked the request{to_model} {said}", "filtered")
             if self.status == 413 or self._matches(profile.overflow):
                 too_long = f"{address} rejected the request{to_model} because its prompt is too long {said}"

@@ -15,6 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, fi
 
 from memflow.chat.prompts import load
 from memflow.fingerprint import digest
+from memflow.resources.endpoints.wire_words import WIRE_WORDS
 from memflow.suggestions import unknown_name
 
 _PRESETS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -35,25 +36,9 @@ Preset = Annotated[str, AfterValidator(_known_preset)]
 """The name of a table of presets.toml."""
 DEFAULT: Preset = "vllm"
 
-OVERFLOW = (
-    "context_length_exceeded",
-    "exceed_context_size",
-    "maximum context length",
-    "context (length|size|window)",
-    "max_tokens must be at least 1",
-    "max_new_tokens",
-    "model token limit",
-    "input length",
-    "input token count",
-    "input (is )?too (large|long)",
-    "prompt is too long",
-    "reduce the length",
-)
-"""Regular expressions of error bodies for prompts above the context window (sources: providers' error references)."""
-
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key"})
 _REQUEST_KEYS = frozenset({"messages", "model", "n", "response_format", "stream", "tool_choice", "tools"})
-_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth", "idempotency", "session"})
+_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth"})
 """Fields that decide which requests fail and who answers, not what is answered."""
 
 
@@ -116,7 +101,8 @@ class Profile(BaseModel):
         "Authorization: Bearer", description="The header of the key, and its scheme after a colon."
     )
     overflow: tuple[str, ...] = Field(
-        OVERFLOW, description="Regular expressions of error messages for a prompt that is too long."
+        (*WIRE_WORDS["overflow"],),
+        description="Regular expressions of error messages for a prompt that is too long.",
     )
     quota: tuple[str, ...] = Field(
         ("insufficient_quota",),
@@ -126,11 +112,6 @@ class Profile(BaseModel):
         None,
         ge=1,
         description="The context window in tokens; by default what the server states. Longer requests are not sent.",
-    )
-    idempotency: bool = Field(True, description="Whether the header Idempotency-Key is sent.")
-    session: bool = Field(
-        True,
-        description="Whether the header X-Session-ID is sent: a digest of the conversation, for a router of servers.",
     )
 
     @field_validator("overflow")

@@ -10,15 +10,10 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
+from memflow.resources.endpoints.wire_words import WIRE_WORDS
+
 LONGEST_RESET = 60.0
 """Limits per minute are waited for; some servers report used-up limits of a day although they answer."""
-_LIMITS = (
-    ("x-ratelimit-remaining-requests", "x-ratelimit-reset-requests"),
-    ("x-ratelimit-remaining-tokens", "x-ratelimit-reset-tokens"),
-    ("x-ratelimit-remaining", "x-ratelimit-reset"),
-    ("anthropic-ratelimit-requests-remaining", "anthropic-ratelimit-requests-reset"),
-    ("anthropic-ratelimit-tokens-remaining", "anthropic-ratelimit-tokens-reset"),
-)
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _EPOCH = 1e9
@@ -45,7 +40,7 @@ def seconds_until_reset(headers: Mapping[str, str]) -> float:
     """
     waits = [
         _seconds_until(headers.get(reset, ""))
-        for remaining, reset in _LIMITS
+        for remaining, reset in WIRE_WORDS["rate_limits"]
         if remaining in headers and _number(headers[remaining]) == 0
     ]
     return max((seconds for seconds in waits if seconds <= LONGEST_RESET), default=0.0)

@@ -15,16 +15,10 @@ from memflow.chat.decoding import decode_json, printable
 from memflow.chat.requests import End
 from memflow.chat.thoughts import split_thoughts
 from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.wire_words import WIRE_WORDS
 
-_CUT = frozenset(
-    {"length", "max_tokens", "max_output_tokens", "model_length", "model_context_window_exceeded"}
-)
-_FILTERED = frozenset(
-    {"content_filter", "content_filtered", "safety", "recitation", "prohibited_content", "blocklist", "spii"}
-)
-_REFUSED = frozenset({"refusal"})
-_FAILED = frozenset({"error", "abort", "insufficient_system_resource"})
-"""Finish reasons of a generation that failed at the server (OpenRouter, vLLM, DeepSeek)."""
+_ENDS = {reason: end for end, reasons in WIRE_WORDS["finish_reasons"].items() for reason in reasons}
+"""What a finish reason means for an answer; `failed`: the generation failed at the server."""
 MOST_TOKENS = 2**31 - 1
 """Maximum of a token count; a larger number is not a count."""
 
@@ -117,8 +111,8 @@ def _no_completion(place: str, kind: str) -> BrokenReply:
 
 
 def _reply_of(message: Mapping[str, Any], reason: str, usage: ReplyUsage, profile: Profile) -> ChatReply:
-    ending = reason.lower()
-    if ending in _FAILED:
+    ending = _ENDS.get(reason.lower(), "answered")
+    if ending == "failed":
         raise BrokenReply(f"the generation failed at the server (finish reason {reason})")
     text, thoughts = _content_of(message.get("content"))
     if not text and profile.structured == "tool":
@@ -134,11 +128,11 @@ def _reply_of(message: Mapping[str, Any], reason: str, usage: ReplyUsage, profil
             thoughts, place = tagged, "tags in the text"
     refusal = printable(_text(message.get("refusal"))).strip()
     end: End
-    if refusal or ending in _REFUSED:
+    if refusal or ending == "refused":
         end, note = "refused", refusal or text
-    elif ending in _FILTERED:
+    elif ending == "filtered":
         end, note = "filtered", f"finish reason {reason}"
-    elif ending in _CUT or not complete:
+    elif ending == "cut" or not complete:
         end, note = "cut", ""
     else:
         end, note = ("answered" if text.strip() else "blank"), ""

@@ -11,20 +11,12 @@ from pathlib import Path
 from pydantic import TypeAdapter, ValidationError
 
 from memflow.resources.endpoints.model_list import plausible_window
+from memflow.resources.endpoints.wire_words import WIRE_WORDS
 from memflow.resources.files.local_files import lock_file, replace_file
 
 FILE = "windows.json"
 """The file in the home: tokens by address and model."""
-_STATED = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        r'"n_ctx":\s*(\d+)',  # llama.cpp
-        r"([\d,]+) maximum",  # Anthropic, Mistral
-        r"max(?:imum)? (?:context|model|sequence) length\D{0,20}([\d,]+)",  # vLLM, OpenAI, DeepSeek
-        r"context (?:length|size|window)\D{0,20}([\d,]+)",  # llama.cpp, SGLang
-        r"(?:tokens allowed|must be <=|token limit|exceeds the maximum)\D{0,5}([\d,]+)",  # Gemini, TGI, Moonshot
-    )
-)
+_STATED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in WIRE_WORDS["stated_windows"])
 _Learned = TypeAdapter(dict[str, int])
 
 

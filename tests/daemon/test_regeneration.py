@@ -86,7 +86,7 @@ class Deployment:
             for partition in self.lake.partitions(table)
         }
 
-    def observe(self, partitioned: bool = True, meanwhile: Callable[[], None] = lambda: None) -> Made:
+    def observe(self, partitioned: bool = True) -> Made:
         """Observe the models as the daily schedules do. Return the materializations once no more follow."""
         seen = {run["runId"] for run in self.served.runs()}
         looks = set()
@@ -94,7 +94,6 @@ class Deployment:
             partition = self.served.requested(f"{job}_daily") if partitioned else ""
             looks.add(self.served.launch(job, partition))
         self._wait_for(looks)
-        meanwhile()
         self.settle()
         followed = [run for run in self.served.runs() if run["runId"] not in seen | looks]
         assert all(run["status"] == "SUCCESS" for run in followed), followed
@@ -129,13 +128,6 @@ class Deployment:
             return len(quiet) >= QUIET
 
         wait("the daemon to be quiet", is_quiet, progress=self.served.progress, pause=2)
-
-    def switch_on_late(self) -> None:
-        """Switch the sensor on after a time in which no run may start."""
-        runs = self.served.runs()
-        time.sleep(5)  # longer than a tick of the sensor
-        assert len(self.served.runs()) == len(runs), "the sensor is off"
-        self.served.switch_on(SENSOR)
 
     def _wait_for(self, looks: set[str]) -> None:
         def seen() -> bool:
@@ -180,11 +172,3 @@ def test_daemon_regenerates_only_partitions_that_depend_on_a_changed_model(deplo
     changed = {where for where in after if after[where] != before[where]}
     assert ("amemgym_small", "state.variables") in changed
     assert ("memorybench_demo", "feedback.sessions") not in changed, "so its dependents stay"
-
-    deployment.served.switch_off(SENSOR)
-    deployment.change(other_seed=2)
-    assert deployment.observe(meanwhile=deployment.switch_on_late) == sorted(
-        every([f"{OTHER}|amemgym_base"], RIGHT) | BOARD
-    )
-    changed = {where for where, content in deployment.contents().items() if content != after[where]}
-    assert {partition for partition, _ in changed} == {f"amemgym_base/{OTHER}"}

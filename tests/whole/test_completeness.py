@@ -1,7 +1,6 @@
 """Incomplete runs: every view of their scores names the limit and the missing data sets."""
 
 import json
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typer.testing import CliRunner
 from memflow.cli import app
 from memflow.operations.planned_runs import Outcome
 from memflow.resources.instance.instance import open_instance
-from memflow.resources.lake.lake import Lake
 
 PARTIAL = {
     "benchmark": "memorybench",
@@ -77,12 +75,3 @@ def test_dagster_metadata_lists_missing_data_of_incomplete_results(
     found = [event.asset_materialization.metadata.get("incomplete") for event in events]
     assert any(MISSING in str(each.value) for each in found if each)
     assert any(LIMIT in str(each.value) for each in found if each)
-
-
-def test_run_of_the_whole_domain_has_no_incomplete_warning(
-    incomplete: Callable[..., str], home: Path, tmp_path: Path, run_in: Callable[..., Outcome]
-) -> None:
-    copy = Path(shutil.copytree(home, tmp_path / "copy"))
-    run_in(copy, ("amemgym_demo",), ("full",), data=tmp_path / "no-data")
-    rows = Lake(copy / "lake").read("score.leaderboard", "all")
-    assert {row.incomplete for row in rows if row.domain == "amemgym_demo"} == {None}

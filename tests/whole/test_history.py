@@ -127,17 +127,6 @@ def test_compare_pairs_no_probes_that_another_simulator_wrote(answers: Answers, 
 
 
 @pytest.mark.pipeline
-def test_as_of_of_compare_is_the_moment_of_operands_without_one(answers: Answers, call: Call) -> None:
-    for number, shown in enumerate(answers.values(), 1):
-        if number < 3:  # bm25_message runs third
-            continue
-        options = ("--domain", DOMAIN, "--as-of", str(number))
-        row = difference_in_accuracy(call("compare", "full", "bm25_message", *options)["domains"][0])
-        assert row["value_a"] == pytest.approx(accuracy(shown, "full"))
-        assert row["value_b"] == pytest.approx(accuracy(shown, "bm25_message"))
-
-
-@pytest.mark.pipeline
 def test_runs_lists_every_publication_and_clean_keeps_the_current_and_the_previous_rows(
     answers: Answers, call: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -192,13 +192,3 @@ def test_bad_command_fails_its_partition_and_no_other(run: Callable[..., Result]
     [reason] = failed(result)
     assert re.search(r"cannot find the file .*no/server.py. Fix `command` of \[memories.bad\].", reason)
     assert result.replies("echo")
-
-
-def test_changed_answer_to_hello_makes_the_partition_stale(run: Callable[..., Result], home: Path) -> None:
-    servers = {"settled": echo_command()}
-    run(servers)
-    assert [each.assistant for each in run(servers).outcome.ran] == []
-    stored = home / "memory_servers" / "settled.json"
-    stored.write_text(stored.read_text().replace('"version": "1"', '"version": "0"'), encoding="utf-8")
-    assert "settled" in [each.assistant for each in run(servers).outcome.ran]
-    assert [each.assistant for each in run(servers).outcome.ran] == []

@@ -66,9 +66,7 @@ def assert_sample_of_all_units_equals_the_whole_domain(run_in: RunIn, home: Path
     ("domain", "dependent"),
     [
         ("amemgym_demo", ()),
-        ("comem_demo_annotated", ()),
         ("membench_demo", ()),
-        ("memorybench_demo_same", ()),
         ("memorybench_demo", SHARED_MEMORY),
     ],
 )

@@ -19,7 +19,7 @@ from memflow.benchmarks.datasets import Dataset
 from memflow.benchmarks.origins import HuggingFaceFiles, RemoteArchive, RemoteFile, check_target
 from memflow.errors import DownloadFailed
 from memflow.resources.data.downloads.archives import unpack
-from memflow.resources.data.downloads.transfer import fetch, json_pages, remote_size
+from memflow.resources.data.downloads.transfer import fetch, json_pages
 from memflow.resources.files.disks import explained_writes
 from memflow.resources.files.local_files import lock_file
 
@@ -65,9 +65,7 @@ def plan_download(
         if not force and all((folder / target).exists() for target in item.targets):
             present += item.targets
             continue
-        size = remote_size(item.origin.url) if item.origin.size is None else item.origin.size
-        # Two data sets can share an archive.
-        items[item.origin.url, item.targets] = replace(item, origin=replace(item.origin, size=size))
+        items[item.origin.url, item.targets] = item  # two data sets can share an archive
     return list(items.values()), list(dict.fromkeys(present))
 
 

@@ -5,8 +5,7 @@ Proxies are those of the environment (HTTPS_PROXY, NO_PROXY).
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from ipaddress import ip_address
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urljoin, urlsplit
@@ -15,6 +14,7 @@ import pooch
 import requests
 
 from memflow.errors import DownloadFailed
+from memflow.resources.endpoints.addresses import reaches_loopback
 
 CHUNK = 1 << 18
 RETRIES = 3
@@ -39,26 +39,14 @@ def fetch(url: str, path: Path, size: int | None = None, sha256: str = "") -> No
         )
 
 
-def remote_size(url: str) -> int | None:
-    """Return the size of a file, if its server reports it. Raises DownloadFailed."""
-    with _explained(url):
-        length = _request("HEAD", url).headers.get("Content-Length", "")
-    return int(length) if length.isdecimal() else None
-
-
 def json_pages(url: str) -> Iterator[Any]:
     """Yield the pages of a listing. Raises DownloadFailed, and ValueError for a page that is not JSON."""
     while url:
         with _explained(url):
-            response = _request("GET", url)
+            response = requests.get(url, **OPTIONS)
+            response.raise_for_status()
         yield response.json()
         url = response.links.get("next", {}).get("url", "")
-
-
-def _request(method: str, url: str) -> requests.Response:
-    response = requests.request(method, url, allow_redirects=True, **OPTIONS)
-    response.raise_for_status()
-    return response
 
 
 @contextmanager
@@ -86,11 +74,8 @@ def _check_redirect(response: requests.Response, *_: Any, **__: Any) -> None:
 
 def _check_address(url: str, before: str = "") -> None:
     """Raise DownloadFailed unless an address is https, or of this machine."""
-    parts = urlsplit(url)
-    local = parts.hostname == "localhost"
-    with suppress(ValueError):
-        local = local or ip_address(parts.hostname or "").is_loopback
-    if parts.scheme != "https" and not (parts.scheme == "http" and local):
+    scheme = urlsplit(url).scheme
+    if scheme != "https" and not (scheme == "http" and reaches_loopback(url)):
         raise DownloadFailed(
             f"{before}{url}, which is not an https address. memflow downloads over https only."
         )

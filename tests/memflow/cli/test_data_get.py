@@ -43,7 +43,6 @@ def test_license_is_shown_and_nothing_is_downloaded_without_consent(empty, origi
         "license: MIT",
         "https://page",
         "Read the terms.",
-        "50 bytes",
         "no known checksum",
         str(folder),
     ):

@@ -70,7 +70,7 @@ def test_profile_fields_that_affect_answers_change_the_model_fingerprint(fields:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"window": 100}, {"auth": "api-key"}, {"overflow": ["x"]}, {"quota": ["x"]}, {"idempotency": False}],
+    [{"window": 100}, {"auth": "api-key"}, {"overflow": ["x"]}, {"quota": ["x"]}],
 )
 def test_profile_fields_that_only_affect_failures_keep_the_model_fingerprint(fields: dict[str, Any]) -> None:
     assert Model(**MODEL, profile=fields).fingerprint() == Model(**MODEL).fingerprint()

@@ -84,10 +84,10 @@ async def test_the_sdk_repeats_failed_requests_with_the_same_key() -> None:
 
 async def test_requests_of_a_conversation_carry_its_key_for_routers() -> None:
     async with Stub() as stub:
+        await complete(stub.url)
         EPISODE.set("e1")
         await complete(stub.url)
-        await complete(stub.url, Profile(session=False))
-        with_key, without = stub.headers
+        without, with_key = stub.headers
         assert with_key["X-Session-ID"] and "X-Session-ID" not in without
 
 

@@ -13,21 +13,18 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
-import dagster as dg
 import pytest
 from fake_vllm import fake_vllm, is_alive, starts, workers
 from pydantic import BaseModel, Field
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import BadSettings, EndpointDown
-from memflow.resources.configurable import configurable_resources
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.models.clients import Clients
 from memflow.resources.settings.chat_models import Model
-from memflow.resources.settings.settings import Settings, load
+from memflow.resources.settings.settings import Settings
 from memflow.resources.vllm_servers.servers import VllmServers
-from memflow.resources.vllm_servers.started import hold_lease
 
 
 def wait_until(condition: Callable[[], Any], seconds: float = 30.0) -> None:
@@ -119,19 +116,6 @@ def test_two_users_share_a_server_until_the_last_has_left(tmp_path: Path) -> Non
         time.sleep(0.5)
         assert models_at(first.url("small")) == 200
     assert len(starts(tmp_path / "fake")) == 1
-    wait_until(lambda: not any(map(is_alive, workers(tmp_path / "fake"))))
-
-
-def test_runs_of_the_daemon_share_the_server_that_memflow_dev_keeps(tmp_path: Path) -> None:
-    models = {"small": settings_of(fake_vllm(tmp_path / "fake"))}
-    vllm = configurable_resources(load(over={"home": tmp_path / "home", "models": models}))["vllm"]
-    urls = []
-    with hold_lease(tmp_path / "home"):  # as `memflow dev` does
-        for _ in range(2):  # each run of the daemon is a process that opens its resources
-            with dg.build_resources({"vllm": vllm}) as resources:
-                urls.append(resources.vllm.url("small"))
-            time.sleep(0.5)
-        assert urls[0] == urls[1] and len(starts(tmp_path / "fake")) == 1
     wait_until(lambda: not any(map(is_alive, workers(tmp_path / "fake"))))
 
 

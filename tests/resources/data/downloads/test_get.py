@@ -111,15 +111,6 @@ def test_archive_is_unpacked_into_place(origin, get, folder):
     assert len(get(wanted)) == 1
 
 
-def test_size_is_asked_of_the_server_where_it_is_not_declared(origin, folder):
-    wanted = dataset(
-        RemoteFile(origin.add("a", CONTENT), "a"), RemoteFile(origin.add("b", b"", announces=False), "b")
-    )
-    items, _ = plan_download(folder, [wanted])
-    assert [item.origin.size for item in items] == [len(CONTENT), None]
-    assert not origin.downloads() and not folder.exists()
-
-
 def test_files_of_a_hugging_face_data_set_are_listed_with_their_checksums(origin, get, folder, monkeypatch):
     monkeypatch.setenv("HF_ENDPOINT", origin.url)
     entries = [
