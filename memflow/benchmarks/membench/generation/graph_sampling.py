@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench.config import Parameters, parameters_of
-from memflow.benchmarks.membench.generation import personal_data, values
+from memflow.benchmarks.membench.generation import values
 from memflow.benchmarks.membench.generation.graphs import EntityKind, Graph, Node, graph_rows
 from memflow.benchmarks.membench.generation.preferences import TOPICS, bundled_preferences
 from memflow.benchmarks.membench.generation.vocabulary import (
@@ -192,11 +192,11 @@ class _GraphSampler:
             "company": work.company,
             "hobby": self.hobbies.take(),
             "character": self.characters.take(),
-            "phone": self._new(lambda: personal_data.sample_phone(rng, area, language)),
-            "email": self._new(lambda: personal_data.sample_email(rng, local, work.address)),
+            "phone": self._new(lambda: values.sample_phone(rng, area, language)),
+            "email": self._new(lambda: values.sample_email(rng, local, work.address)),
         }
         name = Template(words.name).substitute(given=given, family=family)
-        return Node(entity_id, kind, name, relation.name, attributes, personal_data.CONTACT_ATTRIBUTES)
+        return Node(entity_id, kind, name, relation.name, attributes, values.CONTACT_ATTRIBUTES)
 
     def _height(self, gender: Gender) -> int:
         return min(max(round(self.rng.gauss(HEIGHTS[gender], SPREAD)), LOWEST), HIGHEST)

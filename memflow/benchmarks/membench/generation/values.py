@@ -4,6 +4,7 @@ Every formatted value can be parsed again, so that plans compare and count value
 """
 
 import calendar
+import random
 import re
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -35,6 +36,23 @@ _DAY_COUNTS = (*_ONES, "ten", "eleven", "twelve", "thirteen")
 _DAY_COUNTS_ZH = (*_ONES_ZH, "十", "十一", "十二", "十三")
 _CLOCK = ("9:00 AM", "2:00 PM", "7:00 PM")
 _CLOCK_ZH = ("上午九点", "下午两点", "晚上七点")
+
+
+CONTACT_ATTRIBUTES = ("phone", "email")
+"""Synthetic personal data, in reserved ranges that belong to no real person."""
+_MAILS = ("example.com", "example.org", "example.net")
+
+
+def sample_phone(rng: random.Random, area: str, language: Language) -> str:
+    """Return a random number from 555-0100 to 555-0199, reserved for fiction, or a Chinese one that begins with 0."""
+    return (
+        f"{area}-0{rng.randrange(10**7):07}" if language == "zh" else f"{area}-555-01{rng.randrange(100):02}"
+    )
+
+
+def sample_email(rng: random.Random, local: str, employer: str) -> str:
+    """Return a random e-mail address in a domain that RFC 2606 reserves, of the employer or of a provider."""
+    return f"{local}@{rng.choice((f'{employer}.example', f'{employer}.example', *_MAILS))}"
 
 
 def format_age(years: int, language: Language) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from profiles import examples
 
 from memflow.benchmarks.membench.config import Parameters
-from memflow.benchmarks.membench.generation import personal_data, values, vocabulary
+from memflow.benchmarks.membench.generation import values, vocabulary
 from memflow.benchmarks.membench.generation.graph_sampling import sample_graph
 from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Graph
 from memflow.benchmarks.membench.generation.vocabulary import (
@@ -99,7 +99,7 @@ def test_sampled_graphs_are_complete_unambiguous_and_without_real_personal_data(
     for node in nodes:
         assert all(value.strip() for value in node.attributes.values())
         assert all(node[name] == graph.user[name] for name in SHARED.get(node.kind, ()))
-        personal = {name: node[name] for name in personal_data.CONTACT_ATTRIBUTES if name in node.attributes}
+        personal = {name: node[name] for name in values.CONTACT_ATTRIBUTES if name in node.attributes}
         assert sorted(node.synthetic) == sorted(personal)
         assert all(re.fullmatch(RESERVED[name], value) for name, value in personal.items())
         if node.kind in ("relative", "colleague"):

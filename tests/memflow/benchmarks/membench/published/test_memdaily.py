@@ -120,12 +120,11 @@ def test_only_memdaily_questions_with_error_marks_or_same_options_are_quarantine
 
 
 @pytest.mark.parametrize("table", ["utterance.turns", "question.probes"])
-def test_memdaily_rows_pass_all_checks_except_known_time_decreases(rows: dict[str, list[Any]], table: str):
+def test_memdaily_rows_pass_all_checks(rows: dict[str, list[Any]], table: str):
     expected = [each for each in all_expectations() if each.table == table]
     failed = {
         outcome.name: outcome.unexpected
         for outcome in check_rows(table, rows[table], expected, lambda name: rows.get(name, []), DOMAIN)
         if not outcome.passed
     }
-    # The published generator draws the minutes of every message independently.
-    assert failed == ({"message_times_never_decrease": 101} if table == "utterance.turns" else {})
+    assert failed == {}
