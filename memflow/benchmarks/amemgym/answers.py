@@ -4,6 +4,7 @@ A prompt file names the general type. The functions here narrow it to one reques
 the number of options.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache, reduce
 from operator import or_
@@ -24,6 +25,11 @@ PeriodSummary = Annotated[str, StringConstraints(strip_whitespace=True, min_leng
 Schema = Mapping[str, list[str]]
 """State variables and their possible values."""
 N = TypeVar("N", bound="_ByName")
+
+
+def repeated(items: Iterable[str]) -> list[str]:
+    """Return the items that occur more than once, in order."""
+    return [item for item, count in Counter(items).items() if count > 1]
 
 
 class _Bounded(BaseModel):
@@ -51,15 +57,13 @@ class DraftQuestions(_Bounded):
 
     def fault(self) -> str | None:
         """Return the first duplicate among questions, names or values; None where there is none."""
-        questions = [draft.question for draft in self.questions]
-        if len(set(questions)) < len(questions):
+        if repeated(draft.question for draft in self.questions):
             return "two questions have the same text"
         for draft in self.questions:
-            names = [variable.name for variable in draft.variables]
-            if len(set(names)) < len(names):
+            if repeated(variable.name for variable in draft.variables):
                 return f"a question names the same variable twice: {draft.question!r}"
             for variable in draft.variables:
-                if len(set(variable.values)) < len(variable.values):
+                if repeated(variable.values):
                     return f"the variable {variable.name!r} has a value twice"
         return None
 
@@ -80,7 +84,7 @@ class Refinement(_ByName):
         """Return an error where two variables of one question get the same new name."""
         renamed = self.chosen()
         for names in questions:
-            if len({renamed[name] for name in names}) < len(names):
+            if repeated(renamed[name] for name in names):
                 return f"circumstances of one question are joined, and have to stay apart: {', '.join(names)}"
         return None
 
@@ -91,7 +95,7 @@ class Choices(_ByName):
     def fault(self) -> str | None:
         """Return an error where a variable has a duplicate value."""
         for name, values in self.chosen().items():
-            if len(set(values)) < len(values):
+            if repeated(values):
                 return f"{name!r} has a value twice"
         return None
 
@@ -130,9 +134,8 @@ class Updates(_Bounded):
 
     def fault(self) -> str | None:
         """Return an error where a variable changes more than once."""
-        variables = [move.variable for move in self.moves]
-        repeated = [name for name in dict.fromkeys(variables) if variables.count(name) > 1]
-        return f"{', '.join(repeated)}: more than once" if repeated else None
+        names = repeated(move.variable for move in self.moves)
+        return f"{', '.join(names)}: more than once" if names else None
 
 
 class Group(_Bounded):
@@ -150,12 +153,11 @@ class Groups(_Bounded):
     def fault(self, variables: Iterable[str]) -> str | None:
         """Return an error unless each of `variables` is in exactly one group and all texts differ."""
         names = [name for group in self.groups for name in group.variables]
-        texts = [group.text for group in self.groups]
         if missing := [name for name in variables if name not in names]:
             return f"no group names {', '.join(missing)}"
-        if repeated := [name for name in variables if names.count(name) > 1]:
-            return f"more than one group names {', '.join(repeated)}"
-        if len(set(texts)) < len(texts):
+        if twice := repeated(names):
+            return f"more than one group names {', '.join(twice)}"
+        if repeated(group.text for group in self.groups):
             return "two groups have the same text"
         return None
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 
-from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of
+from memflow.benchmarks.amemgym.answers import AnswerTexts, answers_of, choice_of, repeated
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.amemgym.published import PublishedUser
 from memflow.benchmarks.amemgym.states import History
@@ -161,4 +161,4 @@ def _variant_list(variants: Sequence[Mapping[str, str]]) -> str:
 
 
 def _duplicate_answers(answers: AnswerTexts) -> str | None:
-    return None if len(set(answers.answers)) == len(answers.answers) else "two variants have the same answer"
+    return "two variants have the same answer" if repeated(answers.answers) else None

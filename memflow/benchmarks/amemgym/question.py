@@ -1,9 +1,7 @@
 """The prompt of a probe, and the parsing of the assistant's answer."""
 
 import json
-from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values, choice_of, values_of
 from memflow.benchmarks.amemgym.wording import number_options, prompt
@@ -17,35 +15,17 @@ def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Qu
 
     A memory that recalls notes has a system message even if no note was found. Both are as in the published code.
     """
-    template = _question_template(probe.kind, probe.language, probe.question, tuple(probe.options))
+    fields = {"schema": probe.question}
+    if probe.kind == "choice":
+        fields = {"question": probe.question, "options": number_options(probe.options)}
+    query = prompt(probe.kind, language=probe.language).render(fields)[-1].content
     suffix = ""
-    fields = dict(template.fields)
     if gold_context is not None:
-        suffix = "_told"
-        fields["told"] = gold_context
+        suffix, fields["told"] = "_told", gold_context
     elif recall.with_notes:
-        suffix = "_with_notes"
-        fields["notes"] = recall.notes
+        suffix, fields["notes"] = "_with_notes", recall.notes
     output = choice_of(len(probe.options)) if probe.kind == "choice" else _values_type(probe.question)
-    return Question(prompt(f"{probe.kind}{suffix}", output, probe.language), fields, template.query)
-
-
-class _QuestionTemplate(NamedTuple):
-    """The part of a question that does not depend on the memory."""
-
-    fields: Mapping[str, str]
-    query: str
-
-
-@lru_cache(maxsize=4096)
-def _question_template(
-    kind: str, language: str, question: str, options: tuple[str, ...]
-) -> _QuestionTemplate:
-    """Return the part of a question that is equal in all periods, cached."""
-    fields = {"schema": question}
-    if kind == "choice":
-        fields = {"question": question, "options": number_options(options)}
-    return _QuestionTemplate(fields, prompt(kind, language=language).render(fields)[-1].content)
+    return Question(prompt(f"{probe.kind}{suffix}", output, probe.language), fields, query)
 
 
 @lru_cache(maxsize=256)

@@ -9,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from memflow.benchmarks.amemgym.comparison import NO_ORACLE, PARTS, pooled_memory_score
+from memflow.benchmarks.amemgym.comparison import NO_ORACLE, PARTS, pooled_memory_score, probe_slices
 from memflow.benchmarks.amemgym.metrics import FACTUAL_RECALL, PREVIOUS_STATE
 from memflow.benchmarks.amemgym.verdicts import FAILURES
 from memflow.benchmarks.api import AssistantResults
@@ -21,7 +21,6 @@ from memflow.scoring.estimate import (
     MetricContext,
     Sample,
     chance_values,
-    change_slices,
     estimate,
     mean_score,
     previous_state_values,
@@ -41,14 +40,13 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
     """Return the scores of one assistant, overall and for each period, with factual recall and scores per cycle."""
     context = MetricContext.from_results(domain, results)
     rows = _metric_values(results)
-    periods = sorted({probe.checkpoint for probe in results.probes})
     scores: list[Score] = []
-    for name, members in {"all": periods, **{f"period {period}": [period] for period in periods}}.items():
-        probes = [probe for probe in results.probes if probe.checkpoint in members]
-        scores += [row.score(context, probes, name) for row in rows]
-        scores += _memory_scores(context, results, probes, members, name)
+    for name, probes in probe_slices(results.probes).items():
+        of_changes = name.startswith("gold ")
+        scores += [row.score(context, probes, name) for row in rows if row.is_split or not of_changes]
+        if not of_changes:
+            scores += _memory_scores(context, results, probes, name)
     overall = next(score for score in scores if (score.metric, score.slice) == ("accuracy", "all"))
-    scores += _change_scores(context, rows, results.probes)
     return [*scores, *factual_recall(context, results), *cycle_scores(context, results, overall)]
 
 
@@ -61,6 +59,11 @@ class _MetricValues:
     variant: str = "standard"
     kind: str = "choice"
     reason: str | None = None
+
+    @property
+    def is_split(self) -> bool:
+        """Whether questions whose state has changed have a score apart from all others."""
+        return self.variant == "standard" and self.metric in ("accuracy", "random", *FAILURES.values())
 
     def score(self, context: MetricContext, probes: Sequence[Probe], slice_name: str) -> Score:
         """Return the score of the probes of a slice."""
@@ -96,27 +99,15 @@ def _metric_values(results: AssistantResults) -> list[_MetricValues]:
     ]
 
 
-def _change_scores(
-    context: MetricContext, rows: Sequence[_MetricValues], probes: Sequence[Probe]
-) -> Iterator[Score]:
-    """Yield accuracy, chance level and failure rates for questions whose state has changed, and for all others."""
-    choices = [probe for probe in probes if probe.kind == "choice"]
-    compared = ("accuracy", "random", *FAILURES.values())
-    for slice_name, members in change_slices(choices).items():
-        for row in rows:
-            if row.metric in compared and row.variant == "standard":
-                yield row.score(context, members, slice_name)
-
-
 def _memory_scores(
     context: MetricContext,
     results: AssistantResults,
     probes: Sequence[Probe],
-    periods: Sequence[int],
     slice_name: str,
 ) -> Iterator[Score]:
     """Yield the memory score and its variants over the probes that both the assistant and the oracle answered."""
     choices = [probe for probe in probes if probe.kind == "choice"]
+    periods = sorted({probe.checkpoint for probe in probes})
     chance = chance_values(choices)
     answers = [_values(verdicts, "accuracy") for verdicts in (results.verdicts, results.oracle)]
     with_chance = [_values_with_chance(verdicts, chance) for verdicts in (results.verdicts, results.oracle)]

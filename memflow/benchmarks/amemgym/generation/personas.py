@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from memflow.benchmarks.amemgym.answers import repeated
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.published_file import valid_records
@@ -122,8 +123,7 @@ def select_personas(domain: Domain, records: Sequence[Record]) -> list[DatasetPe
             f"domain {domain.name} needs {config.users} users, but its data sets have only "
             f"{len(personas)} personas. Add a data set of personas, or lower the parameter users."
         )
-    ids = [persona.persona.id for persona in personas]
-    if duplicates := sorted({name for name in ids if ids.count(name) > 1}):
+    if duplicates := repeated(persona.persona.id for persona in personas):
         raise BadInput(
             f"domain {domain.name}: the persona {duplicates[0]!r} occurs twice in the domain's data sets. "
             "Rename one."

@@ -16,11 +16,6 @@ TEXTS = ("text", "multimodal_text")
 """The content types that have texts. Others are code, its output, web pages and thoughts."""
 
 
-def is_chatgpt(conversation: Mapping[str, Any]) -> bool:
-    """Return whether a conversation has the form of this export."""
-    return "mapping" in conversation
-
-
 def read_chatgpt(conversation: Mapping[str, Any]) -> Conversation:
     """Return a conversation. Raises InvalidConversation."""
     if not isinstance(conversation["mapping"], dict):

@@ -16,11 +16,6 @@ ROLES: Mapping[Any, Any] = {"human": "user", "assistant": "assistant"}
 """The roles by sender."""
 
 
-def is_claude(conversation: Mapping[str, Any]) -> bool:
-    """Return whether a conversation has the form of this export."""
-    return "chat_messages" in conversation
-
-
 def read_claude(conversation: Mapping[str, Any]) -> Conversation:
     """Return a conversation. Raises InvalidConversation."""
     messages = conversation["chat_messages"]

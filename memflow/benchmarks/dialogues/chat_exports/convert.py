@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from memflow.benchmarks.dialogues.chat_exports.chatgpt import is_chatgpt, read_chatgpt
-from memflow.benchmarks.dialogues.chat_exports.claude import is_claude, read_claude
+from memflow.benchmarks.dialogues.chat_exports.chatgpt import read_chatgpt
+from memflow.benchmarks.dialogues.chat_exports.claude import read_claude
 from memflow.benchmarks.dialogues.chat_exports.conversation import (
     ChatNode,
     Conversation,
@@ -102,9 +102,9 @@ def _unpacked(name: str, content: bytes) -> bytes:
 
 
 def _read(conversation: Any) -> tuple[str, Conversation]:
-    if is_chatgpt(conversation):
+    if "mapping" in conversation:
         return "ChatGPT", read_chatgpt(conversation)
-    if is_claude(conversation):
+    if "chat_messages" in conversation:
         return "Claude", read_claude(conversation)
     raise InvalidConversation("it has neither `mapping` (ChatGPT) nor `chat_messages` (Claude)")
 

@@ -7,20 +7,19 @@ import pytest
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies
-from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, SIMULATOR, bilingual_prompts, prompt
+from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, bilingual_prompts, prompt
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.prompts import all_prompts
+from memflow.chat.prompts import prompt_stems
 from memflow.chat.requests import ChatRequest
 
 
 def test_amemgym_declares_every_simulator_prompt_and_judge_prompt():
-    asked = {prompt.name.partition("/")[2].removesuffix("_zh") for prompt in all_prompts(PACKAGE)}
-    assert asked - {*SIMULATOR, *JUDGE} == {
+    simulated = {prompt.name.removeprefix("amemgym/") for prompt in AMemGym().simulator_prompts()}
+    asked = {stem for stem in prompt_stems(PACKAGE) if not stem.endswith("_zh")}
+    assert asked - simulated - {*JUDGE} == {
         f"{stem}{how}" for stem in ("choice", "state") for how in ("", "_with_notes", "_told")
     } | {"reply", "reply_with_notes"}
-    assert [prompt.name for prompt in AMemGym().simulator_prompts()] == [
-        f"amemgym/{stem}{how}" for how in ("", "_zh") for stem in SIMULATOR
-    ]
+    assert simulated == {*(simulated & asked), *(f"{stem}_zh" for stem in simulated & asked)}
     judged = AMemGym().judge_prompts(find_domain("amemgym_demo"), "score.claims")
     assert [prompt.name for prompt in judged] == [f"amemgym/{stem}" for stem in JUDGE]
     assert AMemGym().judge_prompts(find_domain("amemgym_demo"), "score.verdicts") == []

@@ -19,7 +19,7 @@ def test_parameters_of_amemgym_extra_match_paper():
     sizes = parse_config(find_domain("amemgym_extra"))
     assert (sizes.periods - 1, sizes.variables_per_question) == (20, 3)  # N_p, N_s
     assert 2 * sizes.rounds(1) == 10 and 2 * sizes.rounds(0) == 4  # N_i counts messages
-    assert parse_config(find_domain("amemgym_base_generated")) == AMemGymConfig()
+    assert parse_config(find_domain("amemgym_base_generated")) == AMemGymConfig(draw="file")
 
 
 async def test_update_request_contains_changes_of_all_earlier_periods(demo):
