@@ -9,6 +9,7 @@ from memory_helpers import build, give, said, sources
 
 from memflow.chat.requests import ChatRequest
 from memflow.memories.access import ACCESS
+from memflow.memories.entries import EntryStore
 from memflow.memories.memory import FAILURE
 from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
 from memflow.memories.memory_bank.memory import (
@@ -162,3 +163,22 @@ async def test_unparsed_summary_is_recorded_as_failure_and_messages_stay_searcha
     assert (await memory.read("cat")).sources == ("m0",)
     await give(memory, said("dog", first=1))
     assert sources(memory, EVENTS, SUMMARY) == [("m1",), ("m1",)]
+
+
+async def test_share_of_recalled_entries_follows_the_forgetting_curve() -> None:
+    memory = bank(day=1, k=9, portrait="no", coefficient=1.0)
+    for at, text in enumerate(["cat", "dog", "bread"]):
+        await give(memory, said(text, first=at))
+    held = {item.entry_id: 0 for item in memory.store.live(MESSAGE)}
+    for _ in range(1000):
+        memory.store.advance(1)
+        store = EntryStore.restored(list(memory.store), memory.store.sequence)
+        again = MemoryBank(store, memory.tools, k=9, portrait="no", coefficient=1.0)
+        recall = await memory.read("cat")
+        assert await again.read("cat") == recall
+        for item in recall.entries:
+            if item.kind == MESSAGE:
+                held[item.entry_id] += 1
+    # Three days have ended since the first was written, two since the second, one since the third.
+    shares = [count / 1000 for count in held.values()]
+    assert shares == pytest.approx([math.exp(-3), math.exp(-2), math.exp(-1)], abs=0.04)
