@@ -9,7 +9,7 @@ import pytest
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import parse
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import BadInput, ChatError, EndpointDown
+from memflow.errors import BadInput, ChatError, EndpointDown, RequestRefused
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
