@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -17,7 +17,6 @@ from memflow.words import search_words
 
 if TYPE_CHECKING:
     from memflow.memories.entries import Item
-    from memflow.memories.memory import Message
 
 FORMS = frozenset({"message", "text", "time"})
 """The forms of a request."""
@@ -77,8 +76,8 @@ class ForgetRequest:
             return True
         return day is not None and (first is None or first <= day) and (last is None or day <= last)
 
-    def with_messages(self, messages: Iterable["Message"]) -> "ForgetRequest":
-        """Return the request of a period with the ids of its messages; another request as it is."""
+    def with_messages(self, messages: Iterable[Any]) -> "ForgetRequest":
+        """Return the request of a period with the ids of its messages (`Message`); another request as it is."""
         if self.by != "time":
             return self
         ids = tuple(message.message_id for message in messages if self.covers(message.sent_at))

@@ -24,7 +24,6 @@ from memflow.errors import BadInput, BadSettings, CannotForget, RecallFailed
 from memflow.memories.design import Design
 from memflow.memories.entries import EntryStore, Item, Vector, sources_of
 from memflow.memories.forgetting import ForgetRequest
-from memflow.memories.script_helpers import plain_answer
 from memflow.memories.server.protocol import Connection
 from memflow.tokens import MOST_PER_ESTIMATE, estimate
 
@@ -338,16 +337,12 @@ class Memory(ABC):
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:
-        """Return the scripted chat's handlers by prompt name, from `HANDLERS` of the package's module `scripted`.
-
-        A prompt without a handler there gets a plain answer.
-        """
-        if not (cls.calls.chat_write or cls.calls.chat_read):
-            return {}
-        handlers: dict[str, Handler] = {prompt.name: plain_answer for prompt in cls.prompts()}
+        """Return the scripted chat's handlers by prompt name, from `HANDLERS` of the package's module `scripted`."""
         package = cls.package()
-        if package and find_spec(f"{package}.scripted") is not None:
-            handlers |= import_module(f"{package}.scripted").HANDLERS
+        uses_chat = cls.calls.chat_write or cls.calls.chat_read
+        if not (uses_chat and package) or find_spec(f"{package}.scripted") is None:
+            return {}
+        handlers: Mapping[str, Handler] = import_module(f"{package}.scripted").HANDLERS
         return handlers
 
     def _chat(self) -> Chat:

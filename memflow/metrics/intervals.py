@@ -32,8 +32,8 @@ CORRELATION = 0.05
 FEW = 8
 """Episodes below which a statistic that is no mean has Student's t with the jackknife's standard error."""
 DRAWS = 2000
-CACHED_ALL, CACHED_SOME = 50, 500
-"""Numbers of episodes up to which many draws are cached (up to 0.8 MB each), and up to which some are (8 MB each)."""
+CACHED = 500
+"""The number of episodes up to which draws are cached, of up to 8 MB: all scores of a leaderboard use the same."""
 NO_VARIATION = "no variation between episodes"
 UNDEFINED = "not defined without one of the episodes"
 _NORMAL = NormalDist()
@@ -245,20 +245,16 @@ def resampled(statistic: Statistic, episodes: int, seed: int) -> tuple[Array, Ar
 
 def draw_weights(episodes: int, seed: int, draws: int) -> Array:
     """Return how often each episode is drawn in each bootstrap sample, a read-only array of shape (draws, episodes)."""
-    weights = _all if episodes <= CACHED_ALL else _some if episodes <= CACHED_SOME else _weights
+    weights = _draw if episodes <= CACHED else _draw.__wrapped__
     return weights(episodes, seed, draws)
 
 
-def _weights(episodes: int, seed: int, draws: int) -> Array:
-    """Return how often each episode is drawn, an array of shape (draws, episodes)."""
+@lru_cache(maxsize=16)
+def _draw(episodes: int, seed: int, draws: int) -> Array:
     shares = np.full(episodes, 1 / episodes)
     weights = np.random.default_rng(seed).multinomial(episodes, shares, size=draws).astype(np.float64)
     weights.flags.writeable = False
     return weights
-
-
-_all, _some = lru_cache(maxsize=64)(_weights), lru_cache(maxsize=8)(_weights)
-"""Cached draws: all scores of a leaderboard use the same episodes."""
 
 
 @lru_cache(maxsize=4096)

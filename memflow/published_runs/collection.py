@@ -19,7 +19,7 @@ def read_folder(folder: Path) -> tuple[list[PublishedRun], dict[str, str]]:
     runs, unreadable = [], {}
     for declared in declared_runs():
         try:
-            paths = _run_files(folder, declared)
+            paths = run_files(folder, declared)
         except BadInput:
             continue  # not downloaded
         try:
@@ -40,7 +40,7 @@ def read_run(folder: Path, run: DeclaredRun) -> PublishedRun:
 
     Raises BadInput if a file is missing or damaged, or has another form.
     """
-    return _read(folder, run, _run_files(folder, run))
+    return _read(folder, run, run_files(folder, run))
 
 
 def _read(folder: Path, run: DeclaredRun, paths: Sequence[Path]) -> PublishedRun:
@@ -66,7 +66,7 @@ def _read(folder: Path, run: DeclaredRun, paths: Sequence[Path]) -> PublishedRun
     )
 
 
-def _run_files(folder: Path, run: DeclaredRun) -> list[Path]:
+def run_files(folder: Path, run: DeclaredRun) -> list[Path]:
     """Return the files of a declared run. Raises BadInput if a pattern has none."""
     return [path for pattern in run.files for path in _found(folder, run, pattern)]
 

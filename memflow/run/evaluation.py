@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from memflow.benchmarks.api import Benchmark
 from memflow.benchmarks.capabilities import MemoryClaims, SimulatedFeedback
@@ -146,16 +146,9 @@ def episode_queries(
 async def answer_probes(context: StepContext) -> Tables:
     """Answer each probe with the memory as of the probe's checkpoint."""
     ASSISTANT.set((context.domain.name, context.assistant))
-    probe_keys = _test_probe_keys(context)
-    replies = await _answer_from_rows(context, probe_keys, context.models.expect(len(probe_keys)))
-    return {"answer.replies": (replies.pop(probe.probe_id) for probe in probe_keys)}
-
-
-class _ProbeKey(NamedTuple):
-    """The id and the episode of a probe: the probes of all episodes take gigabytes."""
-
-    probe_id: str
-    episode_id: str
+    probes = context.test_probes()
+    replies = await _answer_from_rows(context, probes, context.models.expect(len(probes)))
+    return {"answer.replies": (replies.pop(probe.probe_id) for probe in probes)}
 
 
 class _OfEpisode(Protocol):
@@ -166,43 +159,27 @@ class _OfEpisode(Protocol):
 R = TypeVar("R", bound=_OfEpisode)
 
 
-def _test_probe_keys(context: StepContext) -> list[_ProbeKey]:
-    """Return the probes of split `test`."""
-    return [
-        _ProbeKey(probe.probe_id, probe.episode_id)
-        for probe in context.stream("question.probes")
-        if probe.split == "test"
-    ]
-
-
-def _read_probes(context: StepContext, probe_keys: Iterable[_ProbeKey]) -> list[Probe]:
-    """Return the rows of these probes, in stored order."""
-    episode_of = dict(probe_keys)
-    rows = context.stream("question.probes", episodes={*episode_of.values()})
-    return [probe for probe in rows if probe.probe_id in episode_of]
-
-
 async def _answer_from_rows(
-    context: StepContext, probe_keys: Sequence[_ProbeKey], on_answer: Callable[[], None]
+    context: StepContext, probes: Sequence[Probe], on_answer: Callable[[], None]
 ) -> dict[str, Reply]:
     """Answer probes with memories that are restored from the stored entries. Return the replies by probe.
 
-    The probes and entries of EPISODES_AT_ONCE episodes are read at a time: vectors of all episodes take gigabytes.
+    The entries of EPISODES_AT_ONCE episodes are read at a time: vectors of all episodes take gigabytes.
     """
     chat = await context.models.answering(context.assistant)
     remember = context.memory.factory(await context.models.tools(context.assistant))
     replies: dict[str, Reply] = {}
-    for batch in _batch_rows_by_episode(probe_keys):
-        episodes, probes = {probe.episode_id for probe in batch}, _read_probes(context, batch)
+    for batch in _batch_rows_by_episode(probes):
+        episodes = {probe.episode_id for probe in batch}
         batch_replies = await answer_all(
             context.benchmark,
             context.domain,
             context.assistant,
-            probes,
+            batch,
             episode_histories(
                 context.stream("memory.indexes", episodes=episodes),
                 context.stream("memory.transcripts", episodes=episodes),
-                probes,
+                batch,
             ),
             remember,
             chat,
@@ -243,11 +220,11 @@ async def _judges(context: StepContext) -> dict[str, Chat]:
 
 async def attribute_failures(context: StepContext) -> Tables:
     """Attribute each wrong answer to a write, read or utilization failure."""
-    probe_keys = _test_probe_keys(context)
+    probes = context.test_probes()
     # Evidence may be in the base of an episode.
     sequence_by_message = sequence_numbers(context.stream("memory.transcripts"))
     attributions: dict[str, FailureAttribution] = {}
-    for batch in _batch_rows_by_episode(probe_keys):
+    for batch in _batch_rows_by_episode(probes):
         episodes = {probe.episode_id for probe in batch}
         batch_rows = attribute(
             context.domain.name,
@@ -256,14 +233,14 @@ async def attribute_failures(context: StepContext) -> Tables:
             sequence_by_message=sequence_by_message,
             transcript=context.stream("memory.transcripts", episodes=episodes),
             entries=list(context.stream("memory.indexes", vectors=False, episodes=episodes)),
-            probes=_read_probes(context, batch),
+            probes=batch,
             replies=context.stream("answer.replies", episodes=episodes),
             verdicts=context.stream("score.verdicts", episodes=episodes),
         )
         attributions.update((row.probe_id, row) for row in batch_rows)
     return {
         "score.attributions": [
-            attributions[probe.probe_id] for probe in probe_keys if probe.probe_id in attributions
+            attributions[probe.probe_id] for probe in probes if probe.probe_id in attributions
         ]
     }
 

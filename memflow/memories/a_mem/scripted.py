@@ -1,11 +1,12 @@
-"""A-Mem's linking of notes for the scripted chat: notes that share words are linked."""
+"""A-Mem's writer for the scripted chat, which uses the words of a message and links notes that share words."""
 
 import re
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.a_mem.answers import Decision, Evolved
-from memflow.memories.script_helpers import word_overlap
+from memflow.memories.a_mem.answers import Decision, Described, Evolved, Keywords
+from memflow.memories.script_helpers import statements, subject, word_overlap
+from memflow.words import search_words
 
 ALIKE = 0.2
 """The share of common words from which two notes are linked."""
@@ -13,6 +14,20 @@ LINKED = 5
 """The most notes that a note is linked with."""
 
 _HEADING = re.compile(r"^## Note (\d+)\n", re.MULTILINE)
+
+
+def _words(text: str, count: int) -> list[str]:
+    return [*dict.fromkeys(word[:32] for word in search_words(text))][:count]
+
+
+def _describe(request: ChatRequest) -> Described:
+    message = request.fields["message"]
+    sentences = statements(message) or [" ".join(message.split())]
+    return Described(
+        keywords=_words(" ".join(sentences), 6),
+        context=sentences[0][:160] or "(empty)",
+        tags=_words(subject(sentences[0]), 4),
+    )
 
 
 def _connect(request: ChatRequest) -> Decision:
@@ -55,4 +70,13 @@ def _parts(note: str) -> dict[str, str]:
     return parts
 
 
-HANDLERS: dict[str, Handler] = {"a_mem/connect": _connect}
+def _keywords(request: ChatRequest) -> Keywords:
+    question = request.fields["question"]
+    return Keywords(keywords=_words(question, 8) or [question.strip()[:32] or "(nothing)"])
+
+
+HANDLERS: dict[str, Handler] = {
+    "a_mem/connect": _connect,
+    "a_mem/describe": _describe,
+    "a_mem/keywords": _keywords,
+}

@@ -25,41 +25,6 @@ from memflow.memories.memory import (
 from memflow.memories.notes import first_within, join_texts, number_texts, recalled, split_messages
 from memflow.memories.search import Dense, SearchHit
 
-Normalise = Literal["min_max", "none"]
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """The parameters of the ranking: weights of recency, importance and relevance, decay, and normalization."""
-
-    recency: float
-    importance: float
-    relevance: float
-    decay: float
-    normalise: Normalise
-
-
-def rank(candidates: Sequence[SearchHit], ages: Sequence[int], weights: Weights) -> list[SearchHit]:
-    """Return the candidates by weighted sum of recency, importance and relevance, best first; ties by age.
-
-    `ages` counts messages since the last access; the scores of candidates are cosines. An unrated memory has importance
-    0. Plain floats are summed in order, so a score does not depend on the number of candidates.
-    """
-    recency = [weights.decay**age for age in ages]
-    relevance = [hit.score for hit in candidates]
-    ratings = [hit.item.meta.get("importance") for hit in candidates]
-    importance = [rating / 10 for rating in ratings if rating is not None]
-    if weights.normalise == "min_max":
-        recency, relevance, importance = (_normalize(term) for term in (recency, relevance, importance))
-    importance_of_rated = iter(importance)
-    hits = []
-    for index, hit in enumerate(candidates):
-        score = weights.recency * recency[index] + weights.relevance * relevance[index]
-        if ratings[index] is not None:
-            score += weights.importance * next(importance_of_rated)
-        hits.append(SearchHit(hit.item, score))
-    return sorted(hits, key=_best_first)
-
 
 def _best_first(hit: SearchHit) -> tuple[float, int]:
     return -hit.score, hit.item.order
@@ -125,7 +90,6 @@ class GenerativeAgent(ModelWrittenMemory):
     def __post_init__(self) -> None:
         self.index = Dense(self.store, OBSERVATION, REFLECTION)
         self.accesses = AccessLog(self.store)
-        self.weights = Weights(self.recency, self.importance, self.relevance, self.decay, self.normalise)
 
     async def write(self, messages: Sequence[Message]) -> None:
         """Add each message with its importance and vector, and reflect if the threshold is reached."""
@@ -164,7 +128,28 @@ class GenerativeAgent(ModelWrittenMemory):
             self.store.sequence - (hit.item.since if last_access is None else last_access)
             for hit, last_access in zip(candidates, last_accesses, strict=True)
         ]
-        return rank(candidates, ages, self.weights)
+        return self.rank(candidates, ages)
+
+    def rank(self, candidates: Sequence[SearchHit], ages: Sequence[int]) -> list[SearchHit]:
+        """Return the candidates by weighted sum of recency, importance and relevance, best first; ties by age.
+
+        `ages` counts messages since the last access; the scores of candidates are cosines. An unrated memory has
+        importance 0. Plain floats are summed in order, so a score does not depend on the number of candidates.
+        """
+        recency = [self.decay**age for age in ages]
+        relevance = [hit.score for hit in candidates]
+        ratings = [hit.item.meta.get("importance") for hit in candidates]
+        importance = [rating / 10 for rating in ratings if rating is not None]
+        if self.normalise == "min_max":
+            recency, relevance, importance = map(_normalize, (recency, relevance, importance))
+        importance_of_rated = iter(importance)
+        hits = []
+        for index, hit in enumerate(candidates):
+            score = self.recency * recency[index] + self.relevance * relevance[index]
+            if ratings[index] is not None:
+                score += self.importance * next(importance_of_rated)
+            hits.append(SearchHit(hit.item, score))
+        return sorted(hits, key=_best_first)
 
     def _unreflected_importance(self) -> int:
         question_entries = self.store.live(QUESTIONS)

@@ -20,6 +20,7 @@ from memflow.memories.mem0.answers import (
     Obsolete,
     Relation,
     Relations,
+    Summary,
 )
 from memflow.memories.script_helpers import statements, subject
 from memflow.words import search_words
@@ -81,6 +82,11 @@ def _decide(request: ChatRequest) -> Decisions:
     return Decisions(decisions=decisions)
 
 
+def _summarise(request: ChatRequest) -> Summary:
+    sentences = [sentence for _, _, sentence in _user_statements(request.fields["messages"])]
+    return Summary(text="\n".join((request.fields["summary"], *sentences))[-1500:])
+
+
 def _triplets(messages: str) -> list[tuple[int, str, str, str]]:
     """Return (message number, speaker, subject, last word) for the first four complete statements."""
     triplets = []
@@ -101,8 +107,8 @@ def _entities(request: ChatRequest) -> Entities:
 
 
 def _relations(request: ChatRequest) -> Relations:
-    # A list of entities reads `1. Caroline (person)`.
     """Return a relation for each complete statement whose two entities are in the list."""
+    # A list of entities reads `1. Caroline (person)`.
     numbers = {text.rpartition(" (")[0]: number for number, text in _lines(request.fields["entities"])}
     return Relations(
         relations=[
@@ -129,6 +135,7 @@ def _identify(request: ChatRequest) -> Names:
 HANDLERS: dict[str, Handler] = {
     "mem0/extract": _extract,
     "mem0/decide": _decide,
+    "mem0/summarise": _summarise,
     "mem0/entities": _entities,
     "mem0/relations": _relations,
     "mem0/resolve": _resolve,

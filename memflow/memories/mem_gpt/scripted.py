@@ -14,9 +14,11 @@ from memflow.memories.mem_gpt.answers import (
     RecallSearch,
     Saves,
     Searches,
+    Summary,
     WorkingAppend,
     WorkingReplace,
 )
+from memflow.memories.mem_gpt.context import NOTHING
 from memflow.memories.script_helpers import statements, subject, word_overlap
 from memflow.tokens import estimate
 
@@ -84,8 +86,15 @@ def _act(request: ChatRequest) -> Acts:
     return Acts(calls=[*_searches(request), *inserts])
 
 
+def _summarise(request: ChatRequest) -> Summary:
+    parts = (request.fields["summary"], request.fields["messages"])
+    sentences = " ".join(sentence for part in parts if part != NOTHING for sentence in statements(part))
+    return Summary(summary=sentences[-400:].strip() or "Nothing was stated.")
+
+
 HANDLERS: dict[str, Handler] = {
     "mem_gpt/act": _act,
     "mem_gpt/save": _save,
     "mem_gpt/search": lambda request: Searches(calls=_searches(request)),
+    "mem_gpt/summarise": _summarise,
 }

@@ -5,6 +5,7 @@ random (seeded) which entries are retained, with probabilities from the forgetti
 """
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -13,7 +14,6 @@ from typing import Any, ClassVar, Literal
 from memflow.fingerprint import seeded
 from memflow.memories.access import ACCESS, AccessLog
 from memflow.memories.entries import Item, sources_of
-from memflow.memories.forgetting import day_of
 from memflow.memories.memory import (
     Calls,
     Memory,
@@ -27,6 +27,20 @@ from memflow.memories.notes import first_within, join_texts, recalled, split_mes
 from memflow.memories.search import Dense
 from memflow.memories.verbatim import with_date
 from memflow.tokens import estimate
+
+_CLOCK = re.compile(
+    r"""
+    (?:(?<=\d)T)?                                              # the T of 2024-10-01T08:13
+    (?:
+        \d{1,2}:\d{2}(?::\d{2}(?:[.,]\d+)?)?(?:\s*[ap]\.?m\b\.?)?  # 08:13, 8:13:05 pm
+      | \d{1,2}\s*[ap]\.?m\b\.?                               # 8 pm
+      | (?:凌晨|早上|上午|中午|下午|晚上)?\s*\d{1,2}\s*[点时](?:\s*\d{1,2}\s*分)?(?:\s*\d{1,2}\s*秒)?
+    )
+    (?:\s*(?:Z\b|UTC|GMT|[+-]\d{2}:?\d{2}\b))?                # a zone
+    (?:\s*on\b)?                                              # the on of 1:56 pm on 8 May
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
 
 Forgetting = Literal["none", "curve", "published_code"]
 
@@ -47,6 +61,16 @@ def retention(days: int, strength: int, coefficient: float, forgetting: Forgetti
 def uniform_draw(*parts: object) -> float:
     """Return a random number in [0, 1) that is seeded with `parts`, so a restored memory forgets the same entries."""
     return seeded(*parts) / 2**63
+
+
+def day_of(sent_at: str | None) -> str | None:
+    """Return a date without its time, `8 May, 2023` for `1:56 pm on 8 May, 2023`; None without a date.
+
+    Dates are free text (`2024年10月1日 8点13分`), which is compared as text, never parsed.
+    """
+    if sent_at is None:
+        return None
+    return " ".join(_CLOCK.sub(" ", sent_at).replace("'", " ").split()).strip(" ,;") or None
 
 
 MESSAGE, EVENTS, TRAITS = "message", "day_summary", "day_portrait"
@@ -80,7 +104,6 @@ class MemoryBank(ModelWrittenMemory):
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=4, embed_write=2, embed_read=1, per="message")
-    version: ClassVar[int] = 2
     bookkeeping_kinds: ClassVar[frozenset[str]] = Memory.bookkeeping_kinds | {ACCESS, DAY}
     global_kinds: ClassVar[frozenset[str]] = frozenset({SUMMARY, PORTRAIT})
 
@@ -97,8 +120,7 @@ class MemoryBank(ModelWrittenMemory):
         ended_days: list[list[Item]] = []
         for message, draft, vector in zip(messages, drafts, vectors, strict=True):
             previous_date = date
-            day = day_of(message.sent_at)
-            date = previous_date if day is None else day.isoformat()
+            date = day_of(message.sent_at) or previous_date
             tokens = estimate(draft.text)
             if today and (date != previous_date or tokens_of_day + tokens > LONGEST):
                 ended_days.append(self._end_day(today))

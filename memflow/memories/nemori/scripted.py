@@ -1,8 +1,6 @@
 """The scripted chat's handlers for Nemori. Messages that share words have the same topic."""
 
 import re
-from itertools import groupby
-from operator import itemgetter
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
@@ -11,16 +9,17 @@ from memflow.memories.nemori.answers import (
     Boundary,
     MergeChoice,
     Narration,
+    Prediction,
     Statement,
     Statements,
 )
-from memflow.memories.script_helpers import numbered_statements, statements, subject, word_overlap
+from memflow.memories.script_helpers import statements, subject, word_overlap
 
 MERGE_THRESHOLD = 0.5
 """The share of common words from which two episodes are one."""
 MAX_BOUNDARIES, MAX_STATEMENTS = 12, 6
 """The maximum number of items in an answer."""
-MAX_TITLE, MAX_NARRATIVE, MAX_STATEMENT = 80, 800, 160
+MAX_TITLE, MAX_NARRATIVE, MAX_PREDICTION, MAX_STATEMENT = 80, 800, 600, 160
 """The maximum number of characters in a text."""
 
 _DATE = re.compile(r"^\[[^\]]*\] ")
@@ -28,12 +27,12 @@ _HEADING = re.compile(r"^## Episode (\d+)\n", re.MULTILINE)
 
 
 def _boundaries(request: ChatRequest) -> Boundaries:
-    """Return the boundaries of topics: messages whose statements share no words with the statements before them."""
-    topic = " ".join(sentence for _, sentence in numbered_statements(request.fields["before"]))
+    """Return the boundaries of topics: statements that share no words with the statements before them."""
+    topic = " ".join(statements(_plain(request.fields["before"])))
     boundaries = []
-    for number, message in groupby(numbered_statements(request.fields["new"]), key=itemgetter(0)):
-        sentences = " ".join(sentence for _, sentence in message)
-        if topic and word_overlap(sentences, topic) == 0:
+    for number, text in _messages(request.fields["new"]):
+        sentences = " ".join(statements(text))
+        if sentences and topic and word_overlap(sentences, topic) == 0:
             boundaries.append(Boundary(line=number, confidence=90))
             topic = sentences
         else:
@@ -64,20 +63,51 @@ def _merge(request: ChatRequest) -> MergeChoice:
     return MergeChoice(episode=0)
 
 
+def _combine(request: ChatRequest) -> Narration:
+    """Return the title of the old episode, and the sentences of both narratives, each once."""
+    (title, _, old), (_, _, new) = (request.fields[name].partition("\n") for name in ("old", "new"))
+    sentences = dict.fromkeys(statements(old) + statements(new))
+    return Narration(title=_DATE.sub("", title), narrative=" ".join(sentences) or title)
+
+
+def _predict(request: ChatRequest) -> Prediction:
+    """Return the beginning of what is known about the topic."""
+    return Prediction(prediction=request.fields["known"][:MAX_PREDICTION])
+
+
 def _calibrate(request: ChatRequest) -> Statements:
     """Return the statements of the messages that the prediction lacks, each with the first message that has it."""
     first_messages: dict[str, int] = {}
-    for number, sentence in numbered_statements(request.fields["messages"]):
-        statement = sentence[:MAX_STATEMENT]
-        if statement not in request.fields["predicted"]:
-            first_messages.setdefault(statement, number)
+    for number, text in _messages(request.fields["messages"]):
+        for sentence in statements(text):
+            statement = sentence[:MAX_STATEMENT]
+            if statement not in request.fields["predicted"]:
+                first_messages.setdefault(statement, number)
     new = [Statement(statement=statement, lines=[number]) for statement, number in first_messages.items()]
     return Statements(statements=new[:MAX_STATEMENTS])
+
+
+def _messages(lines: str) -> list[tuple[int, str]]:
+    """Return the numbered messages in a text. A line that does not begin with the next number continues a message."""
+    messages: list[tuple[int, str]] = []
+    for line in lines.splitlines():
+        number, separator, text = line.partition(". ")
+        if separator and number.isdecimal() and (not messages or int(number) == messages[-1][0] + 1):
+            messages.append((int(number), text))
+        elif messages:
+            messages[-1] = (messages[-1][0], f"{messages[-1][1]}\n{line}")
+    return messages
+
+
+def _plain(lines: str) -> str:
+    return "\n".join(text for _, text in _messages(lines))
 
 
 HANDLERS: dict[str, Handler] = {
     "nemori/boundaries": _boundaries,
     "nemori/narrate": _narrate,
     "nemori/merge": _merge,
+    "nemori/combine": _combine,
+    "nemori/predict": _predict,
     "nemori/calibrate": _calibrate,
 }

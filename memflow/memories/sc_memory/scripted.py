@@ -1,9 +1,15 @@
-"""The controller of sc_memory for the scripted chat, which decides by shared words."""
+"""The controller and summarizer of sc_memory for the scripted chat, which decide by shared words."""
 
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.memories.sc_memory.answers import Activation, Sufficiency
+from memflow.memories.sc_memory.answers import Activation, Sufficiency, Summary
+from memflow.memories.script_helpers import statements
 from memflow.words import search_words
+
+
+def _summarise(request: ChatRequest) -> Summary:
+    message = request.fields["message"]
+    return Summary(summary=next(iter(statements(message)), message)[:240])
 
 
 def _coverage(request: ChatRequest, *names: str) -> float:
@@ -14,6 +20,7 @@ def _coverage(request: ChatRequest, *names: str) -> float:
 
 
 HANDLERS: dict[str, Handler] = {
+    "sc_memory/summarise": _summarise,
     "sc_memory/activate": lambda request: Activation(needed=_coverage(request, "flash") < 1),
     "sc_memory/suffice": lambda request: Sufficiency(
         sufficient=_coverage(request, "flash", "summaries") >= 0.5

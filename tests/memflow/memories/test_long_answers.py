@@ -169,16 +169,6 @@ async def check_awi_holds(states: Sequence[Mapping[str, str]]) -> None:
     assert memory.store.live(FAILURE, AT_LIMIT) == []
 
 
-async def test_awi_stores_all_values_that_are_as_long_as_recorded_answers() -> None:
-    random = Random(0)
-    states: list[dict[str, str]] = [{}]
-    for period in range(20):
-        labels = [f"label_{random.randrange(44)}_{'x' * random.randrange(40)}" for _ in range(16)]
-        values = {label: f"{period} {'word ' * 250}"[: random.randint(12, LONGEST)] for label in labels}
-        states.append(states[-1] | values)
-    await check_awi_holds(states)
-
-
 def test_awi_stores_all_items_of_recorded_answers_of_a_real_model() -> None:
     """The states of the published code's AWI after each period, as qwen-14b wrote them (data set amemgym_runs)."""
     folder = Path(os.environ.get("MEMFLOW_DATA", "."), "amemgym_runs", "awi")

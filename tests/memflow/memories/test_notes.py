@@ -3,14 +3,14 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_helpers import build, give, said
+from memory_helpers import build, give
 
 from memflow.errors import BadInput
 from memflow.memories.entries import EntryStore, Vector
 from memflow.memories.hashing_embedder import HashingEmbedder
-from memflow.memories.memory import Memory, Message
+from memflow.memories.memory import Message
 from memflow.memories.notes import PARTS, recalled, split_messages
-from memflow.memories.retrieval import Embedded, Lexical
+from memflow.memories.retrieval import Embedded
 from memflow.tokens import estimate
 
 SESSION = [
@@ -59,20 +59,6 @@ async def test_embedded_text_has_the_chosen_parts_and_the_stored_text_has_all(
 def test_message_of_a_caption_alone_is_embedded_with_it() -> None:
     only = Message("m0", "user", PHOTO, "Mel", None, PHOTO)
     assert [draft.embedded for draft in split_messages([only], "message", ())] == [PHOTO]
-
-
-async def fill(memory: Memory) -> Memory:
-    for message in said("我昨天去了北京大学", "She bakes bread", "他喜欢吃苹果", "They sail at dawn"):
-        await give(memory, [message])
-    return memory
-
-
-@pytest.mark.parametrize("grain", ["message", "session"])
-async def test_bm25_memory_finds_chinese_and_english_entries(grain: str) -> None:
-    memory = await fill(build(Lexical, k=5, grain=grain))
-    assert (await memory.read("北京有哪些大学？")).sources == ("m0",)
-    assert (await memory.read("苹果")).sources == ("m2",)
-    assert (await memory.read("Who bakes?")).notes == "user: She bakes bread"
 
 
 @pytest.mark.parametrize(("grain", "texts"), [("message", 3), ("session", 1)])

@@ -109,7 +109,7 @@ def test_only_the_listed_memory_systems_return_unranked_entries() -> None:
 
 @pytest.mark.parametrize(
     ("name", "budget"),
-    [("retrieval_40", 60), ("generative_agent", 30), ("memory_bank", 60), ("sc_memory", 48)],
+    [("retrieval_40", 60), ("generative_agent", 60), ("memory_bank", 60), ("sc_memory", 48)],
 )
 async def test_token_budget_does_not_change_the_ranking_of_recalled_entries(name: str, budget: int) -> None:
     memory, free = await filled(name), await filled(name)

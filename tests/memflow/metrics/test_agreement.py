@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from hypothesis import strategies as st
 
 from memflow.errors import BadInput
 from memflow.metrics.agreement import (
@@ -109,20 +108,6 @@ class TestMissingAndInvalidInput:
             cohen_kappa([("yes", "yes", "no")], YN)
         with pytest.raises(BadInput, match="`episodes` names 2 episodes for 1 items"):
             percent_agreement([("yes", "yes")], YN, episodes=["a", "b"])
-
-
-LABELS = ("a", "b", "c")
-
-
-@st.composite
-def rated(draw: st.DrawFn) -> list[list[str | None]]:
-    raters = draw(st.integers(2, 4))
-    row = st.lists(st.sampled_from([*LABELS, None]), min_size=raters, max_size=raters)
-    return draw(st.lists(row, min_size=1, max_size=12))
-
-
-def value(ratings, *, of=gwet_ac1) -> float | None:
-    return of(ratings, LABELS).value
 
 
 class TestGrades:

@@ -146,3 +146,16 @@ def test_smallest_p_is_that_of_equal_differences(episodes: int) -> None:
         assert found.p[0] >= smallest_p(episodes)
     else:
         assert found.p[0] == pytest.approx(smallest_p(episodes), rel=1e-9)
+
+
+def test_sign_flip_with_random_patterns_agrees_with_scipy() -> None:
+    totals, counts = sums(40, effect=0.08)
+    expected = stats.permutation_test(
+        (totals[:, 0],),
+        lambda x, axis: x.sum(axis=axis),
+        permutation_type="samples",
+        n_resamples=99_999,
+        rng=1,
+    )
+    found = mean_differences(totals, counts).p[0]
+    assert found == pytest.approx(expected.pvalue, abs=4 * math.sqrt(expected.pvalue / 9_999))

@@ -167,3 +167,13 @@ def test_dry_run_of_a_memory_server_starts_no_server(can: Capabilities | None) -
     assert {reply.reason for reply in replies} == {None}
     entries = run.rows("memory.indexes", "comem_demo", "mine")
     assert {json.loads(entry.meta)["mode"] for entry in entries if entry.kind == "server"} == {"ask_at_once"}
+
+
+def test_dry_run_adds_latencies_of_dependent_requests() -> None:
+    chat = models(concurrency=64).chat("simulator", "small")
+
+    async def work() -> None:
+        for number in range(7):
+            await chat.complete(request(f"word{number}"))
+
+    assert run_simulated(work())[1] == pytest.approx(7.0)

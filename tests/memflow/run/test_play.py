@@ -9,7 +9,7 @@ import pytest
 from memflow.chat.asking import Answer, ask
 from memflow.chat.prompts import parse
 from memflow.chat.requests import Chat, ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import BadInput, ChatError, RequestRefused
+from memflow.errors import BadInput, ChatError, EndpointDown, RequestRefused
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall
 from memflow.run.play import Dialogue, Episode, Event, ReadMemory, Replier, SpokenMessage, play, play_all
@@ -261,3 +261,10 @@ async def test_play_passes_requests_to_forget_and_records_what_came_of_them() ->
     assert asking[0].forget_calls == 0
     assert [item.text for item in played.store if item.until is not None] == ["hello"]
     assert len(played.lines) == 12
+
+
+async def test_episode_stops_if_the_embedder_is_unreachable() -> None:
+    memory = Embedding()
+    memory.error = EndpointDown("cannot connect")
+    with pytest.raises(EndpointDown):
+        await play(Episode("e", [event(0, "an odd one")]), memory, replier())

@@ -16,7 +16,7 @@ from memflow.benchmarks.published_results import MISSING
 from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
 from memflow.published_runs import declared_runs, read_run
-from memflow.published_runs.reader import run_files
+from memflow.published_runs.collection import run_files
 from memflow.records import Probe, Record
 
 S = find_dataset("longmemeval_s")

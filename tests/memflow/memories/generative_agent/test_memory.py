@@ -11,9 +11,6 @@ from memflow.memories.generative_agent.memory import (
     OBSERVATION,
     REFLECTION,
     GenerativeAgent,
-    Normalise,
-    Weights,
-    rank,
 )
 from memflow.memories.memory import FAILURE
 from memflow.memories.search import SearchHit
@@ -31,8 +28,8 @@ def candidate(name: str, cosine: float, importance: int | None, order: int) -> S
     return SearchHit(Item(name, OBSERVATION, name, ("m0",), 0, order=order, meta=meta), cosine)
 
 
-def weights(normalise: Normalise = "none", relevance: float = 1.0) -> Weights:
-    return Weights(1.0, 1.0, relevance, 0.5, normalise)
+def weighted(**parameters: object) -> GenerativeAgent:
+    return build(GenerativeAgent, decay=0.5, **{"normalise": "none", **parameters})
 
 
 def scores(ranked: list[SearchHit]) -> dict[str, float]:
@@ -41,13 +38,15 @@ def scores(ranked: list[SearchHit]) -> dict[str, float]:
 
 def test_ranking_score_is_the_weighted_sum_with_and_without_normalization() -> None:
     old, new = candidate("old", 0.8, 6, 0), candidate("new", 0.5, 5, 1)
-    plain = rank([old, new], [1, 0], weights())
+    plain = weighted().rank([old, new], [1, 0])
     assert [*scores(plain).items()] == [("new", 2.0), ("old", 1.9)]  # 1 + 0.5 + 0.5; 0.5 + 0.6 + 0.8
-    stretched = rank([old, new], [1, 0], weights("min_max"))
+    stretched = weighted(normalise="min_max").rank([old, new], [1, 0])
     assert [*scores(stretched).items()] == [("old", 0 + 1 + 1), ("new", 1 + 0 + 0)]
     middle = candidate("middle", 0.65, 5, 2)
-    three = scores(rank([old, new, middle], [2, 0, 1], weights("min_max", relevance=3.0)))
+    stretching = weighted(normalise="min_max", relevance=3.0)
+    three = scores(stretching.rank([old, new, middle], [2, 0, 1]))
     assert three == {"old": 4.0, "middle": round(1 / 3 + 0 + 3 * 0.5, 6), "new": 1.0}
+    assert scores(weighted().rank([candidate("unrated", 0.5, None, 3)], [0])) == {"unrated": 1.5}
 
 
 @pytest.mark.parametrize("frozen", [True, False])

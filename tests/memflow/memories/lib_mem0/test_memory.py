@@ -220,3 +220,25 @@ async def test_missing_mem0_package_is_reported_with_the_install_command() -> No
 @pytest.mark.parametrize("answer", [Facts, Operations])
 def test_output_types_of_the_mem0_prompts_are_bounded(answer) -> None:
     assert_bounded(answer)
+
+
+@with_package
+async def test_many_concurrent_mem0_episodes_finish_without_deadlock() -> None:
+    """Every answer waits until all episodes have sent a request. With too few threads, the test hangs."""
+    count, waiting = 24, asyncio.Event()
+
+    class Slow(ScriptedChat):
+        asked = 0
+
+        async def complete(self, request: ChatRequest) -> Completion:
+            Slow.asked += 1
+            if Slow.asked == count:
+                waiting.set()
+            await asyncio.wait_for(waiting.wait(), 60)
+            await asyncio.to_thread(int)  # as a ledger or an embedder may
+            return await super().complete(request)
+
+    tools = Tools(Slow(LibMem0.handlers()), HashingEmbedder())
+    memories = [LibMem0(EntryStore(), tools) for _ in range(count)]
+    await asyncio.gather(*(give(memory, said(f"My car is {at}.")) for at, memory in enumerate(memories)))
+    assert [texts(memory) for memory in memories] == [[f"My car is {at}."] for at in range(count)]

@@ -325,3 +325,14 @@ async def test_invalid_answer_during_read_raises_recall_failed() -> None:
     with pytest.raises(RecallFailed, match="line 1 is none of the 0 lines"):
         await memory.read("a?", frozen=False)
     assert live(memory, FAILURE) == []
+
+
+async def test_memory_state_does_not_depend_on_messages_per_write() -> None:
+    stream = said(*texts(*"abcdefghijklm"))
+    states = []
+    for size in (1, 2, 13):
+        memory = mem_gpt(save=[append("tea", 1)], working=0.1)
+        for start in range(0, len(stream), size):
+            await give(memory, stream[start : start + size])
+        states.append([(item.kind, item.text, item.sources) for item in memory.store])
+    assert states[0] == states[1] == states[2] and any(kind == RECALL for kind, *_ in states[0])

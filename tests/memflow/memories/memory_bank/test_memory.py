@@ -9,6 +9,7 @@ from memory_helpers import build, give, said, sources
 
 from memflow.chat.requests import ChatRequest
 from memflow.memories.access import ACCESS
+from memflow.memories.entries import EntryStore
 from memflow.memories.memory import FAILURE
 from memflow.memories.memory_bank.answers import Portrait, Summary, Traits
 from memflow.memories.memory_bank.memory import (
@@ -20,6 +21,7 @@ from memflow.memories.memory_bank.memory import (
     TRAITS,
     Forgetting,
     MemoryBank,
+    day_of,
     retention,
 )
 
@@ -50,16 +52,16 @@ async def test_message_with_a_new_date_triggers_the_summary_of_the_previous_day(
     [summary], [portrait] = memory.store.live(SUMMARY), memory.store.live(PORTRAIT)
     for item in (events, traits, summary, portrait):
         assert item.sources == ("m0", "m1", "m2")
-    assert events.text == "[2023-05-08] Day of user: cat user: dog user: tea"
+    assert events.text == "[8 May, 2023] Day of user: cat user: dog user: tea"
     assert summary.text == "All: Day of user: cat user: dog user: tea"
     assert portrait.text == "Who: Traits in user: cat user: dog user: tea"
-    assert traits.text == "[2023-05-08] Traits in user: cat user: dog user: tea"
+    assert traits.text == "[8 May, 2023] Traits in user: cat user: dog user: tea"
 
     await give(memory, said("rice", first=4, sent_at="10 May, 2023"))
     [revised] = memory.store.live(SUMMARY)
     assert (revised.previous, revised.sources) == (summary.entry_id, ("m0", "m1", "m2", "m3"))
     assert sources(memory, EVENTS) == [("m0", "m1", "m2"), ("m3",)]
-    assert [item.text for item in memory.store.live(DAY)] == ["2023-05-08", "2023-05-09"]
+    assert [item.text for item in memory.store.live(DAY)] == ["8 May, 2023", "9 May, 2023"]
 
 
 async def test_message_count_ends_a_day_if_messages_have_no_dates() -> None:
@@ -75,7 +77,7 @@ async def test_message_count_ends_a_day_if_messages_have_no_dates() -> None:
 async def test_write_with_several_days_summarizes_each_completed_day() -> None:
     memory = bank()
     messages = said("a", "b", "c", "d")
-    dates = ["8 May 2023", "8 May 2023", "9 May 2023", "10 May 2023"]
+    dates = ["8 May", "8 May", "9 May", "10 May"]
     await give(memory, [replace(one, sent_at=date) for one, date in zip(messages, dates, strict=True)])
     assert sources(memory, EVENTS) == [("m0", "m1"), ("m2",)]
     [summary] = memory.store.live(SUMMARY)
@@ -149,6 +151,25 @@ async def test_recall_strengthens_a_memory_except_in_the_published_variant(
     assert memory.retention(dog) == pytest.approx(other)
 
 
+async def test_share_of_recalled_entries_follows_the_forgetting_curve() -> None:
+    memory = bank(day=1, k=9, portrait="no", coefficient=1.0)
+    for at, text in enumerate(["cat", "dog", "bread"]):
+        await give(memory, said(text, first=at))
+    held = {item.entry_id: 0 for item in memory.store.live(MESSAGE)}
+    for _ in range(1000):
+        memory.store.advance(1)
+        store = EntryStore.restored(list(memory.store), memory.store.sequence)
+        again = MemoryBank(store, memory.tools, k=9, portrait="no", coefficient=1.0)
+        recall = await memory.read("cat")
+        assert await again.read("cat") == recall
+        for item in recall.entries:
+            if item.kind == MESSAGE:
+                held[item.entry_id] += 1
+    # Three days have ended since the first was written, two since the second, one since the third.
+    shares = [count / 1000 for count in held.values()]
+    assert shares == pytest.approx([math.exp(-3), math.exp(-2), math.exp(-1)], abs=0.04)
+
+
 async def test_unparsed_summary_is_recorded_as_failure_and_messages_stay_searchable() -> None:
     answers = iter(["nonsense"] * 3)
 
@@ -162,3 +183,24 @@ async def test_unparsed_summary_is_recorded_as_failure_and_messages_stay_searcha
     assert (await memory.read("cat")).sources == ("m0",)
     await give(memory, said("dog", first=1))
     assert sources(memory, EVENTS, SUMMARY) == [("m1",), ("m1",)]
+
+
+@pytest.mark.parametrize(
+    ("sent_at", "day"),
+    [
+        (None, None),
+        ("", None),
+        ("08:13", None),
+        ("8 May 2023", "8 May 2023"),
+        ("1:56 pm on 8 May, 2023", "8 May, 2023"),
+        ("8 May, 2023, 9 a.m.", "8 May, 2023"),
+        ("2024-10-01 08:13", "2024-10-01"),
+        ("2024-10-01T08:13:05.250+02:00", "2024-10-01"),
+        ("2024-10-01T08:13:05Z", "2024-10-01"),
+        ("'2024-10-01 08:13' Tuesday", "2024-10-01 Tuesday"),
+        ("2024年10月1日 下午3点20分", "2024年10月1日"),
+        ("Tuesday, 8 pm", "Tuesday"),
+    ],
+)
+def test_day_of_returns_the_date_without_the_time_of_day(sent_at: str | None, day: str | None) -> None:
+    assert day_of(sent_at) == day

@@ -171,6 +171,3 @@ async def test_unparsed_answers_are_recorded_as_failures_and_later_writes_succee
     memory.tools = working
     await exchange(memory, 2, "thank you")
     assert [query for query, *_ in procedures(memory)] == ["bake bread", "sail at dawn"]
-
-
-WORDS = ["bake bread", "bake a cake", "That is wrong.", "Thank you, great.", "sail at dawn"]

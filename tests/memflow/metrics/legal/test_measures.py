@@ -1,6 +1,5 @@
 import pytest
 from chinese_numerals import format_numeral
-from hypothesis import strategies as st
 from legal_judgments import Convicted, judgment
 
 from memflow.metrics.legal.measures import comparable_passages, judgment_scores
@@ -89,13 +88,3 @@ def test_missing_passage_has_a_reason_and_published_code_drops_both_passages() -
     assert comparable_passages(answer, gold)["judgment"] == lacking
     assert comparable_passages(answer, gold)["reasoning"][0] == "本院认为，有罪。"
     assert list(comparable_passages(answer, gold, "published_code").values()) == [lacking, lacking]
-
-
-CASES = st.builds(
-    _case,
-    st.sampled_from(["盗窃罪", "诈骗罪", "贩卖毒品罪"]),
-    months=st.none() | st.integers(0, 300),
-    fine=st.none() | st.integers(0, 200_000),
-    statutes=st.lists(st.sampled_from(["264", "266", "347", "133-1", "67"]), min_size=1).map(tuple),
-) | st.just("没有判决")
-VARIANTS = st.sampled_from(["standard", "published_code"])
