@@ -124,7 +124,7 @@ class Judging:
         return True
 
     def judge_cases(self) -> Sequence[JudgeCase]:
-        """Return the cases of the injection test for the judge's prompts; empty if no judge is called."""
+        """Return the cases of the judge's prompts for its calibration; empty if no judge is called."""
         return ()
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:

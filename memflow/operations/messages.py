@@ -1,6 +1,7 @@
 """Messages to people on standard error, without control characters (memflow/control_characters.py)."""
 
 import os
+import sys
 from collections.abc import Iterable
 
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -27,8 +28,10 @@ def message(text: str) -> None:
 
 
 def terminal_console(stderr: bool = False) -> Console:
-    """Return a console on standard output or standard error; a file or pipe has WIDE columns."""
-    console = TerminalConsole(stderr=stderr, highlight=False, force_jupyter=False)
+    """Return a console on standard output or standard error; a file, a pipe or a notebook has WIDE columns."""
+    # The kernel of a notebook claims a terminal, but moves no cursor.
+    is_terminal = False if "ipykernel" in sys.modules else None
+    console = TerminalConsole(stderr=stderr, highlight=False, force_jupyter=False, force_terminal=is_terminal)
     if not console.is_terminal and "COLUMNS" not in os.environ:
         console.width = WIDE
     return console

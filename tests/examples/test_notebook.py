@@ -68,5 +68,5 @@ def test_notebook_gives_the_stored_outputs_and_changed_cells_are_evaluated_again
 def _shown(cell: Any) -> str:
     """Return the texts and tables that a cell shows, without what changes: colors, styles and numbers of cells."""
     data = [output.get("data", {}) for output in cell.get("outputs", ())]
-    texts = [part.get("text/html", "") for part in data]
+    texts = [part["text/html"] for part in data if "text/html" in part]
     return re.sub(r"<style.*?</style>", "", "\n".join(texts), flags=re.DOTALL)
