@@ -1,0 +1,103 @@
+"""Recorded requests of a small real model, replayed: what `ask` sends of them now.
+
+The file has a JSON line per request (`request`, `response`, `status`, `seconds`), as a logging proxy writes them. It is
+read from `smollm2_recorded` of the data folder MEMFLOW_DATA.
+"""
+
+import json
+import os
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+
+from memflow.chat.asking import ask
+from memflow.chat.prompts import Prompt
+from memflow.chat.request_bounds import BoundedOutput
+from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
+from memflow.memories.mem0.answers import Decisions
+
+FILE = Path(os.environ.get("MEMFLOW_DATA", "data")) / "smollm2_recorded/smollm2_135m_requests.jsonl"
+NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
+
+
+class RecordedOutput:
+    """An output type with a recorded schema. Every JSON value is valid."""
+
+    __name__ = "Recorded"
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self.schema = schema
+
+    def model_json_schema(self) -> dict[str, Any]:
+        return self.schema
+
+    def model_validate(self, value: Any, *, context: Any = None) -> Any:
+        return value
+
+
+@dataclass
+class RecordedChat:
+    """A chat that answers by recorded completions, by the token limit of the request."""
+
+    sampling: ClassVar = Sampling()
+    bound: ClassVar = TokenBound()
+    completions: dict[int, Completion]
+    sent: list[Completion] = field(default_factory=list)
+
+    async def complete(self, request: ChatRequest) -> Completion:
+        self.sent.append(self.completions[request.sampling.max_tokens])
+        return self.sent[-1]
+
+
+def completion(record: dict[str, Any]) -> Completion:
+    [choice], usage = record["response"]["choices"], record["response"]["usage"]
+    end = "cut" if choice["finish_reason"] == "length" else "answered"
+    tokens = (usage["prompt_tokens"], usage["completion_tokens"], 0, record["seconds"])
+    return Completion(choice["message"]["content"] or "", choice["finish_reason"], *tokens, end=end)
+
+
+def output_of(body: dict[str, Any]) -> Any:
+    """Return the output type of a request; the decisions of mem0 have the bounds of the lists that the prompt shows."""
+    text = body["messages"][-1]["content"]
+    if "response_format" in body:
+        schema = body["response_format"]["json_schema"]["schema"]
+    elif "JSON schema: " in text:
+        schema = json.JSONDecoder().raw_decode(text.split("JSON schema: ")[1])[0]
+    else:
+        return None
+    if "decisions" not in schema["properties"]:
+        return RecordedOutput(schema)
+    memories, facts = (len(NUMBERED.findall(part)) for part in text.split("New facts:"))
+    return BoundedOutput(Decisions, 1024, {"fact": facts, "memory": memories, "decisions": facts + memories})
+
+
+@pytest.mark.skipif(not FILE.is_file(), reason=f"{FILE} is not there; set MEMFLOW_DATA")
+async def test_no_recorded_loop_is_requested_at_twice_its_limit() -> None:
+    groups: dict[str, dict[int, dict[str, Any]]] = {}
+    for line in FILE.read_text(encoding="utf-8").splitlines():
+        record = json.loads(line)
+        body = record["request"]
+        if record["status"] == 200:
+            key = json.dumps([body["messages"], body.get("response_format")])
+            groups.setdefault(key, {})[body["max_tokens"]] = record
+    counts: Counter[str] = Counter()
+    doubled = []
+    for records in groups.values():
+        body = records[min(records)]["request"]
+        sections = tuple((each["role"], each["content"].replace("$", "$$")) for each in body["messages"])
+        prompt = Prompt("recorded", (), output_of(body), "en", body["max_tokens"], None, sections, "")
+        chat = RecordedChat({limit: completion(record) for limit, record in records.items()})
+        await ask(chat, prompt, {}, attempts=1)  # type: ignore[arg-type]
+        for when, answers in (("before", chat.completions.values()), ("now", chat.sent)):
+            counts[f"requests {when}"] += len(answers)
+            counts[f"completion tokens {when}"] += sum(answer.completion_tokens for answer in answers)
+            counts[f"seconds {when}"] += int(sum(answer.latency_s for answer in answers))
+        doubled += chat.sent[1:]
+    assert len(groups) <= counts["requests now"] <= len(groups) + 1
+    assert [answer.end for answer in doubled] == ["answered"], "what is requested again ends there"
+    assert 2 * counts["completion tokens now"] < counts["completion tokens before"]
+    assert counts["seconds now"] < 0.7 * counts["seconds before"]
