@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 from scipy import stats
 
+from bench.intervals import Cell, cells, measure
 from memflow.metrics.intervals import (
     CORRELATION,
     NO_VARIATION,
@@ -164,3 +165,11 @@ def test_other_scores_state_why_there_is_no_interval(above: list[float], reason:
 def test_undefined_score_has_no_value() -> None:
     assert statistic_interval(lambda weights: weights[:, 0] * np.nan, 4).value is None
     assert statistic_interval(lambda weights: weights[:, 0], 0).value is None
+
+
+STUDIES = 200
+
+
+@pytest.mark.parametrize("cell", [*cells((3, 5, 10, 20), (0.5, 0.8, 0.95), (0.02, 0.2))], ids=str)
+def test_coverage_and_width_are_within_their_limits(cell: Cell) -> None:
+    assert measure(cell, STUDIES, seed=1).failures(cell, STUDIES) == []
