@@ -24,11 +24,8 @@ USERS = max(2, KILLS // 4)
 IN_FLIGHT = 64
 MOST = 40
 """The answers of a run at most before it is killed."""
-MODES = ("as_of", "fork", "ask_at_once", "replay", "restore")
-MEMORIES = (
-    *("full", "as_of", "recent", "fork", "bm25_message", "ask_at_once", "embed_message", "replay"),
-    *("none", "restore"),
-)
+MODES = ("as_of", "ask_at_once", "restore")
+MEMORIES = ("full", "as_of", "recent", "none", "bm25_message", "ask_at_once", "embed_message", "restore")
 """Memories and memory servers by turns, so that runs of both kinds are under way at each kill."""
 SERVERS = "".join(
     f'[memories.{mode}]\ncommand = ["{sys.executable}", "{Path(__file__).parents[1] / "echo.py"}"]\n'

@@ -14,7 +14,7 @@ from memflow.memories.server.protocol import Capabilities
 from memflow.scoring.attribution import NO_EVIDENCE
 
 DOMAINS = ("amemgym_demo", "memorybench_demo_stepwise", "memorybench_demo_onpolicy")
-MODES = ("as_of", "restore", "fork", "ask_at_once", "replay")
+MODES = ("as_of", "restore", "ask_at_once")
 OVERLAP = python_memory("overlap_memory:OverlapMemory")
 RECALLED = ("parsed", "reason", "recalled_sources", "injected_tokens", "dropped_tokens")
 """Columns of replies that show what was recalled."""
@@ -65,7 +65,7 @@ def test_probes_are_answered_again_on_another_start_of_the_server(mode: str) -> 
 
 
 @pytest.mark.parametrize("spaces", [1, 3])
-@pytest.mark.parametrize("mode", ["as_of", "restore", "ask_at_once"])
+@pytest.mark.parametrize("mode", MODES)
 def test_server_with_few_spaces_gives_the_same_verdicts(mode: str, spaces: int) -> None:
     server = FaultyServer(EVERYTHING.model_copy(update={"spaces": spaces}))
     found = evaluate(generate("memorybench_demo"), server_memory(mode=mode), server)

@@ -65,8 +65,8 @@ def test_unknown_mode_is_rejected_with_the_known_ones() -> None:
 
 
 def test_mode_k_and_budget_are_parameters_of_the_memory() -> None:
-    memory = settings_with('command = ["x"]\nmode = "replay"\nk = 3\nbudget = 500').memory_of("mine")
-    assert memory.values == {"k": 3, "budget": 500, "mode": "replay"}
+    memory = settings_with('command = ["x"]\nmode = "restore"\nk = 3\nbudget = 500').memory_of("mine")
+    assert memory.values == {"k": 3, "budget": 500, "mode": "restore"}
 
 
 @pytest.mark.parametrize(
