@@ -215,8 +215,6 @@ class Summary:
         return shown
 
 
-
-
 def _cut_answers(rows: Sequence[dict[str, Any]]) -> list[Text]:
     """Return a line per role with answers that the token limit cut: their share, and the setting of the limit."""
     cut, answers = Counter[str](), Counter[str]()
