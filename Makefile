@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 UV     := uv==0.13.8
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras
 # The extras of runs on several machines.
-CLUSTER := --extra s3 --extra ray --extra kubernetes
+CLUSTER := --extra ray --extra kubernetes
 # The packages of `wordllama` are for Linux on x86-64; hashed words stand in elsewhere, and are labeled.
 EMBEDDER = $(shell $(BIN)/python -c "import importlib.util as u; print('wordllama' if u.find_spec('wordllama') else 'hashing')")
 # Concurrent test processes. The tests of a module stay in one process, because they share expensive fixtures.

@@ -35,9 +35,9 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
         warehouse: dg.ResourceParam[Warehouse],
     ) -> Iterator[dg.MaterializeResult]:
         # Partitions that another run writes from here on make the rows stale, whether they are read or not.
-        fingerprint, view = factory.fingerprints.step(step), lake.listing_view()
+        fingerprint = factory.fingerprints.step(step)
         cached = CachedScores(settings.home / SCORES, factory.fingerprints.scoring)
-        rows = publication(settings, view, warehouse, context.run.run_id, cached)
+        rows = publication(settings, lake, warehouse, context.run.run_id, cached)
         written = _write(settings, lake, rows, fingerprint, context.run.run_id)
         release_after_growth()
         duckdb = dg.MetadataValue.path(str(warehouse.publish()))

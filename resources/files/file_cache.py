@@ -43,13 +43,11 @@ class FileCache:
     Any number of processes append lines with path, state, value and a checksum. Damaged lines are ignored.
 
     Paths below `root` are stored relative to `root`, so the cache stays valid if the folder is moved together with it.
-    Without `root`, the paths are addresses in an object store.
     """
 
-    def __init__(self, path: str | Path, root: str | Path | None = "/") -> None:
+    def __init__(self, path: str | Path, root: str | Path = "/") -> None:
         self.path = Path(path)
-        self.is_remote = root is None
-        self.root = f"{str(root or '').rstrip('/')}/"
+        self.root = f"{str(root).rstrip('/')}/"
         self._values: dict[str, tuple[FileState, Any]] = {}
         self._lines: dict[str, str] | None = None
         self._lock = threading.Lock()
@@ -76,7 +74,7 @@ class FileCache:
         line = _line(self._key(path), state, value)
         with suppress(OSError):
             # A missing home is not created.
-            self.path.parent.mkdir(exist_ok=True, parents=self.is_remote)
+            self.path.parent.mkdir(exist_ok=True)
             # One write appends one line atomically. The first line break ends a line that a killed process left open.
             file = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
             try:
@@ -123,9 +121,7 @@ class FileCache:
             held = _parsed(line)
             with suppress(OSError, ValueError):
                 # An absolute path stays as it is.
-                if held is not None and (
-                    self.is_remote or FileState.of(Path(self.root, json.loads(key)).stat()) == held[0]
-                ):
+                if held is not None and FileState.of(Path(self.root, json.loads(key)).stat()) == held[0]:
                     yield line
 
 

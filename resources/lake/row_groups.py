@@ -53,10 +53,8 @@ class RowGroupWriter:
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._file.hold_back()
+        self._file.hold_back()  # of a write that was given up
         self._parquet.close()
-        if not any(raised):
-            self._file.write_footer()
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write rows, and compute their content hash. Raises BadInput with column and row of an invalid value."""
@@ -89,9 +87,12 @@ class RowGroupWriter:
         """Return the metadata of the written rows."""
         return Facts(self.digest, fingerprint, self.rows, meta, self.quarantined, self.content, written)
 
-    def describe(self, metadata: Mapping[str, str]) -> None:
-        """Add key-value metadata to the Parquet file, with a place for the hash of its footer (file_hash.py)."""
+    def finish(self, metadata: Mapping[str, str]) -> None:
+        """Write the footer of the Parquet file, with key-value metadata and its own hash (file_hash.py)."""
         self._parquet.add_key_value_metadata({**metadata, HASH_KEY: PLACEHOLDER})
+        self._file.hold_back()
+        self._parquet.close()
+        self._file.write_footer()
 
 
 def _record_batch(table: str, rows: list[Any], first: int = 0) -> pa.RecordBatch:

@@ -1,8 +1,8 @@
 """The published DuckDB file `memflow.duckdb` for other tools: tables over everything, and views over the lake.
 
 A table over all domains is copied, so that leaderboard, comparisons and history stay those of one publication. The
-others are views over the files of the lake; over an object store, which other tools may be unable to read, they are
-copied too. The file is built under a temporary name and then renamed, so readers see the old or the new file.
+others are views over the files of the lake. The file is built under a temporary name and then renamed, so readers see
+the old or the new file.
 """
 
 import secrets
@@ -67,12 +67,12 @@ def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _build(lake: Lake, written: Path) -> None:
     """Build the database in the file `written`."""
-    copied = [table for table in TABLES if table in UNPARTITIONED or not lake.local]
-    with snapshot_of(lake, copied) as still, duckdb.connect(written, config=FOR_WRITING) as connection:
+    with snapshot_of(lake, UNPARTITIONED) as still, duckdb.connect(written, config=FOR_WRITING) as connection:
         connection.begin()
         for table in TABLES:
-            kind, source = "TABLE", partition_rows(still, table, still.current_partitions(table))
-            if table not in copied:
+            if table in UNPARTITIONED:
+                kind, source = "TABLE", partition_rows(still, table, still.current_partitions(table))
+            else:
                 kind, source = "VIEW", _current_rows(lake, table)
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
             connection.execute(f"CREATE {kind} {table} AS FROM {source}")

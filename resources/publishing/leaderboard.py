@@ -109,7 +109,6 @@ def same_inputs(lake: Lake, repeats: PartitionCatalog) -> list[str]:
 
 def damaged_partitions(settings: Settings, lake: Lake) -> list[str]:
     """Return the partitions without scores, because a file of theirs is damaged or has other columns."""
-    lake = lake.listing_view()
     return sorted(
         {
             partition

@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lake_stores import START, hour, timed_lake
+from timed_lake import START, hour, timed_lake
 from valid_rows import valid_rows
 
 from memflow.errors import MissingData
@@ -25,10 +25,10 @@ ALL = 10**12
 """More bytes than any lake of these tests."""
 
 
-@pytest.fixture(params=["local", "store"])
-def lake(request, tmp_path):
+@pytest.fixture
+def lake(tmp_path):
     """Return a lake with one partition that was written four times with different rows."""
-    lake = timed_lake(request.param, tmp_path)
+    lake = timed_lake(tmp_path)
     for number in (1, 2, 3, 4):
         lake.write(TABLE, "d/a", ROWS[:number], fingerprint="")
     return lake
@@ -86,12 +86,11 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize("kind", ["local", "store"])
 @given(steps=STEPS)
 @settings(max_examples=60, deadline=None)
-def test_every_moment_shows_what_was_written_or_reports_what_was_removed(kind, tmp_path_factory, steps):
+def test_every_moment_shows_what_was_written_or_reports_what_was_removed(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("lake")
-    lake = timed_lake(kind, folder)
+    lake = timed_lake(folder)
     states = [{}]
     for step, first, second in steps:
         if step == "gc":

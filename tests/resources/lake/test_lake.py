@@ -46,7 +46,7 @@ def lake(tmp_path):
 def test_lake_returns_the_rows_of_every_table_as_written(lake, table):
     rows = [row_of(table, nulls=False), row_of(table, nulls=True)]
     lake.write(table, "d", rows, fingerprint="r")
-    assert lake.read(table, "d") == Lake(f"file://{lake.root}").read(table, "d") == rows
+    assert lake.read(table, "d") == Lake(lake.root).read(table, "d") == rows
 
 
 def test_lake_facts_contain_digest_fingerprint_row_count_and_metadata(lake):
@@ -186,7 +186,7 @@ def test_failed_lake_write_keeps_the_old_partition_file(lake, monkeypatch):
     def full(descriptor):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("memflow.resources.lake.storage.local.os.fsync", full)
+    monkeypatch.setattr("memflow.resources.lake.storage.os.fsync", full)
     with pytest.raises(OSError, match="no space left"):
         lake.write("score.verdicts", "d/a", [verdict(2, 1.0)], fingerprint="new")
     assert lake.facts("score.verdicts", "d/a").fingerprint == "old"
