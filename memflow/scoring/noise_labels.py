@@ -23,7 +23,7 @@ def noise_notes(scores: Sequence[Score]) -> list[str]:
     kinds = dict.fromkeys(score.repeats_of for score in scores if score.noise is not None)
     return [
         f"\n±: standard deviation between repeats of {_WHAT[kind]}, pooled over assistants, and the number of "
-        "evaluations. `memflow show noise` splits it."
+        "evaluations (`memflow show noise`)."
         for kind in kinds
         if kind is not None
     ]

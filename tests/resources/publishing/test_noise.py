@@ -1,17 +1,14 @@
-"""The noise of stored verdicts: which repeats count, and the sources of their variance."""
+"""The noise of stored scores: which repeats count."""
 
 from pathlib import Path
 
-import factories
 import measured_lake
 import pytest
 from measured_lake import write_assistant, write_probes
 
-from memflow.pipeline import WRITERS
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.leaderboard import leaderboard_rows, same_inputs
-from memflow.resources.publishing.noise import domain_noise
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.drift import INPUTS
@@ -75,30 +72,3 @@ def test_repeats_of_other_inputs_do_not_count(settings: Settings) -> None:
     assert all(row.noise is None for row in scores(settings))
     rewrite(settings, "full~answers3", "a new model")
     assert {row.repeats for row in scores(settings) if row.noise is not None} == {2}
-
-
-def test_sources_of_variance_are_pooled_over_first_evaluations(settings: Settings) -> None:
-    lake = Lake(settings.lake_root)
-    [found] = [each for each in domain_noise(settings.domain(DOMAIN), lake) if each.metric == "accuracy"]
-    assert found.assistants == ["full", "none"]
-    assert found.repeats == {"answers": 3, "judge": 2}
-    assert [each.name for each in found.components if each.deviation is not None] == [
-        "episodes",
-        "questions",
-        "answers",
-    ]
-
-
-def test_faulty_assistant_has_no_variance(settings: Settings) -> None:
-    lake = Lake(settings.lake_root)
-    row = factories.health_measure(
-        domain=DOMAIN,
-        assistant="full",
-        measure="empty_reads",
-        state="faulty",
-        statement="all reads are empty",
-    )
-    assert WRITERS["score.health"].scope == "domain x assistant"
-    lake.write("score.health", f"{DOMAIN}/full", [row], fingerprint="")
-    [found] = [each for each in domain_noise(settings.domain(DOMAIN), lake) if each.metric == "accuracy"]
-    assert found.assistants == ["none"]
