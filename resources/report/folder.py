@@ -46,11 +46,6 @@ class ReportFolder:
         """The versions of the data files of this export, by name."""
         return dict(self._versions)
 
-    @property
-    def former_names(self) -> list[str]:
-        """The names of the data files of the last export, without `site`."""
-        return sorted(self._former.keys() - {SITE})
-
     def put(self, name: str, version: str, content: Callable[[], bytes]) -> None:
         """Write a data file if its version differs from the last one, or if the file changed meanwhile.
 
