@@ -1,6 +1,6 @@
 """The scores of all assistants: comparisons, leaderboard and history, and memflow.duckdb, which publishes the lake."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
@@ -12,10 +12,9 @@ from memflow.pipeline import WRITERS
 from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
 from memflow.resources.process import release_after_growth
-from memflow.resources.publishing.leaderboard import CachedScores
+from memflow.resources.publishing.leaderboard import PublishedTable
 from memflow.resources.publishing.partition_scores import published_primary_scores
 from memflow.resources.publishing.publication import COMPARISONS, HISTORY, LEADERBOARD, publication
-from memflow.resources.publishing.score_cache import NAME as SCORES
 from memflow.resources.publishing.score_history import PARTITION, add_to_history
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
@@ -36,9 +35,9 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
     ) -> Iterator[dg.MaterializeResult]:
         # Partitions that another run writes from here on make the rows stale, whether they are read or not.
         fingerprint = factory.fingerprints.step(step)
-        cached = CachedScores(settings.home / SCORES, factory.fingerprints.scoring)
-        rows = publication(settings, lake, warehouse, context.run.run_id, cached)
-        written = _write(settings, lake, rows, fingerprint, context.run.run_id)
+        code, run = factory.fingerprints.scoring, context.run.run_id
+        tables = publication(settings, lake, warehouse, run, code)
+        written = _write(settings, lake, tables, fingerprint, run)
         release_after_growth()
         duckdb = dg.MetadataValue.path(str(warehouse.publish()))
         for table in written:
@@ -48,16 +47,16 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
 
 
 def _write(
-    settings: Settings, lake: Lake, rows: Mapping[str, Sequence[Any]], fingerprint: str, run: str
+    settings: Settings, lake: Lake, tables: Mapping[str, PublishedTable], fingerprint: str, run: str
 ) -> list[WrittenTable]:
     """Write the tables of a publication. The history is last, because it depends on whose leaderboard is stored."""
     meta = {RUN: run}
     written = [
-        write_table(lake, table, PARTITION, rows[table], fingerprint, meta)
-        for table in (COMPARISONS, LEADERBOARD)
+        write_table(lake, name, PARTITION, tables[name].rows, fingerprint, {**meta, **tables[name].meta})
+        for name in (COMPARISONS, LEADERBOARD)
     ]
     summary = RowSummary()
-    history = list(summary.observe(rows[HISTORY]))
+    history = list(summary.observe(tables[HISTORY].rows))
     facts = add_to_history(settings, lake, history, fingerprint=fingerprint, meta=meta)
     return [*written, WrittenTable(HISTORY, facts, summary)]
 

@@ -15,7 +15,7 @@ STORED = {
     "lake": ("lake", "version"),
     "ledger": ("ledger",),
     "memflow.duckdb": ("database",),
-    "caches and records": ("cache", "data"),
+    "records of downloads": ("data",),
 }
 """The stored results that are verified, and the kinds of their damage."""
 

@@ -1,7 +1,7 @@
 """The consequences of an assistant's health for its scores: a faulty memory is not measured, a suspect one is flagged.
 
-`combine_scores` and `comparison_rows` apply them, so that no view of scores has to. memflow/scoring/health measures the
-health.
+`combine_scores` and `comparison_table` apply them, so that no view of scores has to. memflow/scoring/health measures
+the health.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,20 +1,22 @@
-"""Computation of the leaderboard's rows, from changed partitions and from cached values of the others.
+"""Computation of the leaderboard's rows. domain_scores.py computes the scores of one domain.
 
-domain_scores.py computes the scores of one domain.
+The metadata of the table has a hash of the inputs of each domain. A domain whose hash did not change keeps its rows.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeVar
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
 from memflow.errors import DamagedFile
+from memflow.fingerprint import digest
+from memflow.pipeline import CALIBRATIONS
 from memflow.records import Score
 from memflow.repeats import plain_name, suffix
+from memflow.resources.lake.columns import declared_columns
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from memflow.resources.publishing.domain_scores import QUERIED, SCORED, STATES, DomainScorer
-from memflow.resources.publishing.score_cache import DomainCache
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.drift import INPUTS
@@ -22,36 +24,82 @@ from memflow.scoring.noise import with_noise
 
 Computed = TypeVar("Computed")
 VERDICTS = "score.verdicts"
+INPUT_TABLES = tuple(dict.fromkeys((*SCORED, STATES, CALIBRATIONS)))
+HASHES = "hashes"
+"""The metadata key of the hashes of the inputs of a published table."""
+ADDED = dict.fromkeys(
+    (
+        *("rank_low", "rank_high", "repeats", "repeats_of", "repeat_mean", "repeat_deviation"),
+        *("noise", "noise_low", "noise_high", "noise_degrees"),
+    )
+)
+"""The columns of a score that are added after the scores of a domain are computed."""
 
 
-@dataclass(frozen=True)
-class CachedScores:
-    """The cache of the scores of unchanged partitions, and a function for the version of a benchmark's scoring code."""
+class PublishedTable(NamedTuple):
+    """The rows of a table that a run publishes, and the metadata to store with them."""
 
-    path: Path
-    code: Callable[[str], str]
+    rows: Sequence[Any]
+    meta: Mapping[str, str] = {}
 
 
-def leaderboard_rows(
-    settings: Settings, lake: Lake, warehouse: Warehouse, cached: CachedScores | None = None
-) -> list[Score]:
+def stored_table(lake: Lake, table: str) -> tuple[list[Any], dict[str, Any]]:
+    """Return the rows and the hashes of the last publication of a table; empty if it is missing or damaged."""
+    facts = lake.intact_facts(table, "all")
+    if facts is None or HASHES not in facts.meta:
+        return [], {}
+    return lake.read(table, "all"), json.loads(facts.meta[HASHES])
+
+
+def leaderboard(
+    settings: Settings, lake: Lake, warehouse: Warehouse, code: Callable[[str], str] | None = None
+) -> PublishedTable:
     """Return the scores of every assistant in every stored domain that the settings can resolve (`scored_domains`).
 
-    Scores with repeats have their noise. Without `cached`, all scores are computed and none is cached. Partitions with
-    a damaged file are left out.
+    Scores with repeats have their noise. Partitions with a damaged file are left out. `code` returns the version of a
+    benchmark's scoring code; without it, all scores are computed.
     """
 
-    def compute() -> list[Score]:
-        scores = _leaderboard_rows(settings, lake, warehouse, cached)
+    def compute() -> PublishedTable:
+        catalog = PartitionCatalog(lake, INPUT_TABLES)
+        hashes = {} if code is None else _hashes(settings, catalog, code)
+        former, former_hashes = stored_table(lake, "score.leaderboard") if hashes else ([], {})
+        unchanged: dict[str, list[Score]] = {
+            name: [] for name, value in hashes.items() if former_hashes.get(name) == value
+        }
+        for score in former:
+            if score.domain in unchanged:
+                unchanged[score.domain].append(replace(score, **ADDED))
+        scores = _scores(settings, lake, warehouse, catalog, unchanged=unchanged)
         names = {suffix(name) for name in lake.partitions(VERDICTS)} - {""}
         repeated = [
             score
             for name in sorted(names)
-            for score in _leaderboard_rows(settings, lake, warehouse, cached, name)
+            for score in _scores(settings, lake, warehouse, PartitionCatalog(lake, SCORED, name), name)
         ]
-        return with_noise(scores, repeated) if repeated else scores
+        return PublishedTable(
+            with_noise(scores, repeated) if repeated else scores, {HASHES: json.dumps(hashes)}
+        )
 
     return without_damaged(compute)
+
+
+def _hashes(settings: Settings, catalog: PartitionCatalog, code: Callable[[str], str]) -> dict[str, str]:
+    """Return the hash of all that the scores of each domain are computed from."""
+    versions: dict[str, list[tuple[str, str, str]]] = {}
+    for table in INPUT_TABLES:
+        for partition, entry in catalog.of(table).items():
+            versions.setdefault(partition.partition("/")[0], []).append((table, partition, entry.version))
+    domains = [settings.domain(name) for name in scored_domains(settings, catalog.of("question.probes"))]
+    return {
+        domain.name: digest(
+            code(domain.benchmark),
+            declared_columns(),
+            (domain.name, domain.datasets, domain.parameters, domain.seed, domain.limit),
+            versions[domain.name],
+        )
+        for domain in domains
+    }
 
 
 def without_damaged(compute: Callable[[], Computed]) -> Computed:
@@ -66,11 +114,19 @@ def without_damaged(compute: Callable[[], Computed]) -> Computed:
             found.add(str(wrong))
 
 
-def _leaderboard_rows(
-    settings: Settings, lake: Lake, warehouse: Warehouse, cached: CachedScores | None, repeat: str = ""
+def _scores(
+    settings: Settings,
+    lake: Lake,
+    warehouse: Warehouse,
+    catalog: PartitionCatalog,
+    repeat: str = "",
+    unchanged: Mapping[str, list[Score]] | None = None,
 ) -> list[Score]:
-    """Return the scores of the first evaluations, or with `repeat`, such as `answers2`, of these repeats."""
-    catalog = PartitionCatalog(lake, SCORED, repeat)
+    """Return the scores of the first evaluations, or with `repeat`, such as `answers2`, of these repeats.
+
+    `unchanged` has the scores of the domains that are not computed.
+    """
+    found = dict(unchanged or {})
     left_out = {*damaged_partitions(settings, lake)}
     assistants: dict[str, list[str]] = {}
     current = same_inputs(lake, catalog) if repeat else catalog.of(VERDICTS)
@@ -78,19 +134,16 @@ def _leaderboard_rows(
         if partition not in left_out:
             name, _, assistant = partition.partition("/")
             assistants.setdefault(name, []).append(assistant)
-    scorers = []
-    for name in scored_domains(settings, catalog.of("question.probes")):
-        if name not in left_out:
-            domain = settings.domain(name)
-            cache = DomainCache(f"{name} {repeat}".strip(), None if cached is None else cached.path)
-            code = "" if cached is None else cached.code(domain.benchmark)
-            scorers.append(DomainScorer(domain, assistants.get(name, ()), lake, catalog, cache, code))
-    changed = {partition for scorer in scorers for partition in scorer.partitions}
-    if changed:
-        with warehouse.session(QUERIED, changed) as session:
-            for scorer in scorers:
-                scorer.query(session)
-    return [score for scorer in scorers for score in scorer.scores()]
+    names = [name for name in scored_domains(settings, catalog.of("question.probes")) if name not in left_out]
+    scorers = {
+        name: DomainScorer(settings.domain(name), assistants.get(name, ()), lake, catalog)
+        for name in names
+        if name not in found
+    }
+    if queried := {partition for scorer in scorers.values() for partition in scorer.partitions}:
+        with warehouse.session(QUERIED, queried) as session:
+            found |= {name: scorer.scores(session) for name, scorer in scorers.items()}
+    return [score for name in names for score in found.get(name, ())]
 
 
 def same_inputs(lake: Lake, repeats: PartitionCatalog) -> list[str]:

@@ -8,7 +8,7 @@ from measured_lake import write_assistant, write_probes
 
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
-from memflow.resources.publishing.leaderboard import leaderboard_rows, same_inputs
+from memflow.resources.publishing.leaderboard import leaderboard, same_inputs
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.drift import INPUTS
@@ -37,7 +37,7 @@ def rewrite(settings: Settings, assistant: str, inputs: str) -> None:
 
 def scores(settings: Settings):
     lake = Lake(settings.lake_root)
-    return leaderboard_rows(settings, lake, Warehouse(lake, "unused.duckdb"))
+    return leaderboard(settings, lake, Warehouse(lake, "unused.duckdb")).rows
 
 
 def test_leaderboard_lists_the_first_evaluations_with_the_noise_of_their_repeats(settings: Settings) -> None:
