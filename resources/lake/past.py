@@ -79,13 +79,17 @@ class PastLake(Lake):
         """Create hard links to the files of partitions at these paths, unless their rows were removed."""
         for (table, partition), at in files.items():
             facts = self.facts(table, partition)
-            for key in () if facts is None else self._keys(table, partition, facts):
-                with suppress(FileNotFoundError):
-                    link_file(Path(self.storage.path(key)), at)
-                    with suppress(WrongHash), pa.OSFile(str(at)) as file:
-                        if _is_version(table, file, facts):
-                            break
-                    at.unlink()
+            if facts is not None:
+                self._place(table, partition, facts, at)
+
+    def _place(self, table: str, partition: str, facts: Facts, at: Path) -> None:
+        for key in self._keys(table, partition, facts):
+            with suppress(FileNotFoundError):
+                link_file(Path(self.storage.path(key)), at)
+                with suppress(WrongHash), pa.OSFile(str(at)) as file:
+                    if _is_version(table, file, facts):
+                        return
+                at.unlink()
 
     def remember_damage(self, table: str, partition: str, state: FileState | None, reason: str) -> None:
         """Do nothing: the current partition may be intact."""

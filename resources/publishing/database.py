@@ -16,7 +16,6 @@ from memflow.resources.files.disks import explained_writes, failed_write
 from memflow.resources.lake.damage import UNPARTITIONED
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.snapshots import snapshot_of
-from memflow.resources.publishing.sql_files import VIEWS, view_text
 from memflow.resources.publishing.table_sql import comments, escaped, file_rows, partition_rows
 from memflow.scoring.catalog import catalog_rows
 
@@ -78,8 +77,6 @@ def _build(lake: Lake, written: Path) -> None:
             connection.execute(f"CREATE {kind} {table} AS FROM {source}")
             connection.execute("; ".join(comments(table, kind)))
         insert_metrics(connection)
-        for view in VIEWS:
-            connection.execute(view_text(view))
         connection.commit()
 
 

@@ -11,7 +11,6 @@ from memflow.records import TABLES, columns
 from memflow.resources.lake.damage import UNPARTITIONED
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.database import METRICS
-from memflow.resources.publishing.sql_files import VIEWS
 from memflow.resources.publishing.table_sql import TYPES
 from memflow.resources.publishing.warehouse import Warehouse
 
@@ -202,14 +201,13 @@ def test_published_duckdb_file_matches_the_lake_and_describes_its_columns(filled
                 "SELECT table_schema || '.' || table_name, table_type FROM information_schema.tables"
             ).fetchall()
         )
-    other = (METRICS, *VIEWS)
-    assert [row for row in described if row[0] not in other] == sorted(
+    assert [row for row in described if row[0] != METRICS] == sorted(
         (table, column.name, TYPES[column.type], column.description)
         for table in TABLES
         for column in columns(table)
     )
     copied = {METRICS, *UNPARTITIONED}
-    assert kinds == {name: "BASE TABLE" if name in copied else "VIEW" for name in (*TABLES, *other)}
+    assert kinds == {name: "BASE TABLE" if name in copied else "VIEW" for name in (*TABLES, METRICS)}
 
 
 def test_published_views_show_partitions_that_were_written_later(tmp_path):
