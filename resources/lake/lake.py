@@ -8,8 +8,9 @@ versions, past.py the lake of an earlier moment, and snapshots.py has copies for
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from io import BufferedRandom
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -116,7 +117,7 @@ class Lake(PartitionFiles):
             return None
 
     def _replace(
-        self, table: str, partition: str, file: IO[bytes], facts: Facts, former: Facts | None
+        self, table: str, partition: str, file: BufferedRandom, facts: Facts, former: Facts | None
     ) -> FileState | None:
         """Keep the current version and replace it. Return the new state."""
         key = self._key(table, partition)

@@ -6,8 +6,9 @@ lake.py handles paths, atomic replacement and caches; columns.py handles Arrow t
 import hashlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from io import BufferedRandom
 from itertools import islice
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -37,7 +38,7 @@ class RowGroupWriter:
     reason. `only` has the rows if the file has a single row group, otherwise None.
     """
 
-    def __init__(self, table: str, file: IO[bytes]) -> None:
+    def __init__(self, table: str, file: BufferedRandom) -> None:
         self.table = table
         self.rows = 0
         self.quarantined = 0

@@ -8,9 +8,9 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from io import BufferedRandom
 from pathlib import Path
 from secrets import token_hex
-from typing import IO
 
 import pyarrow as pa
 from pyarrow import fs
@@ -72,7 +72,7 @@ class LakeFolder:
             yield
 
     @contextmanager
-    def new_file(self, key: str) -> Iterator[IO[bytes]]:
+    def new_file(self, key: str) -> Iterator[BufferedRandom]:
         """Create a temporary file beside the file. Raises StoreFailed if the disk is full or read-only."""
         path = Path(self.path(key))
         written = path.with_name(f".{path.stem}.{token_hex(8)}.writing")
@@ -86,7 +86,7 @@ class LakeFolder:
                 with suppress(OSError):
                     written.unlink(missing_ok=True)
 
-    def commit(self, file: IO[bytes], key: str) -> FileState | None:
+    def commit(self, file: BufferedRandom, key: str) -> FileState | None:
         """Sync a temporary file and give it its name, in place of the file before. Return its state."""
         path = Path(self.path(key))
         file.flush()
