@@ -1,7 +1,4 @@
-"""Caches of the contents of local files, valid while a file's modification time, size and inode do not change.
-
-FileCache stores small values on disk, RowCache stores rows in memory. Callers read the files and pass the values.
-"""
+"""A cache on disk of small values of files, valid while a file's modification time, size and inode do not change."""
 
 import json
 import os
@@ -10,16 +7,13 @@ import stat
 import threading
 import time
 import zlib
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 RACY_NS = 2_000_000_000
 """A file modified less than this before is not cached: it may change again within the same modification time."""
-MOST_BYTES = 4_000_000
-"""Maximum total size of the files whose rows are cached; rows take about ten times as much memory."""
 SPARE_LINES = 1000
 """Outdated lines that the file may have, beyond one for each valid line, before it is rewritten."""
 
@@ -123,44 +117,6 @@ class FileCache:
                 # An absolute path stays as it is.
                 if held is not None and FileState.of(Path(self.root, json.loads(key)).stat()) == held[0]:
                     yield line
-
-
-class RowCache:
-    """A cache in memory of the rows of files, without vectors. It evicts the least recently used rows first.
-
-    Every caller gets a new list of the rows.
-    """
-
-    def __init__(self, most: int = MOST_BYTES) -> None:
-        self.most = most
-        self._files: OrderedDict[str, tuple[FileState, list[Any]]] = OrderedDict()
-        self._bytes = 0
-        self._lock = threading.Lock()
-
-    def get(self, path: str, state: FileState | None) -> list[Any] | None:
-        """Return the cached rows of a file with this size and modification time; None if the rows are not cached."""
-        with self._lock:
-            found = self._files.get(path)
-            if found is None or found[0] != state:
-                return None
-            self._files.move_to_end(path)
-            return list(found[1])
-
-    def put(self, path: str, state: FileState | None, rows: Sequence[Any]) -> None:
-        """Cache the rows of a file. `state` must be the file's size and modification time before the file was read."""
-        with self._lock:
-            self._drop(path)
-            if state is None or state.size > self.most:
-                return
-            self._files[path] = (state, list(rows))
-            self._bytes += state.size
-            while self._bytes > self.most:
-                self._drop(next(iter(self._files)))
-
-    def _drop(self, path: str) -> None:
-        found = self._files.pop(path, None)
-        if found is not None:
-            self._bytes -= found[0].size
 
 
 def _line(key: str, state: FileState, value: Any) -> str:

@@ -17,8 +17,7 @@ import pyarrow.parquet as pq
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import ACCUMULATED, APPEND_ONLY, columns
-from memflow.resources.files.file_cache import FileState, RowCache
-from memflow.resources.lake.columns import from_array, has_vectors, schema
+from memflow.resources.lake.columns import from_array, schema
 from memflow.resources.lake.damage import damaged_file
 from memflow.resources.lake.facts import Facts, time_text
 from memflow.resources.lake.partition_files import PartitionFiles
@@ -40,7 +39,6 @@ class Lake(PartitionFiles):
 
     def __init__(self, root: str | Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         super().__init__(root)
-        self._rows = RowCache()
         self._clock = clock
         self.left_out: dict[str, dict[str, str]] = {}
         """Of a snapshot: by table, the partitions that it lacks, and why their files cannot be used."""
@@ -63,13 +61,11 @@ class Lake(PartitionFiles):
         with self.storage.new_file(key) as file, RowGroupWriter(table, file) as writer:
             writer.write(rows)
             with self.storage.lock(table):
-                state, former = self.storage.state(key), self._replaceable(table, key)
+                former = self._replaceable(table, key)
                 facts = writer.facts(fingerprint, dict(meta or {}), time_text(self._clock())).after(former)
                 if former != facts:
                     writer.finish(facts.footer())
-                    state = self._replace(table, partition, file, facts, former)
-        is_cached = writer.only is not None and not has_vectors(table)
-        self._rows.put(self.path(table, partition), state if is_cached else None, writer.only or ())
+                    self._replace(table, partition, file, facts, former)
         return facts
 
     def update(
@@ -99,7 +95,7 @@ class Lake(PartitionFiles):
             return self.read(table, partition)
         except (DamagedFile, MissingData) as wrong:
             for file in reversed(kept_files(self.storage, table, partition).get(partition, [])):
-                with suppress(DamagedFile, FileNotFoundError), self._opened(table, file.key) as (opened, _):
+                with suppress(DamagedFile, FileNotFoundError), self._opened(table, file.key) as opened:
                     names = [column.name for column in columns(table)]
                     return list(read_rows(table, pq.ParquetFile(opened), names))
             if isinstance(wrong, DamagedFile):
@@ -118,8 +114,8 @@ class Lake(PartitionFiles):
 
     def _replace(
         self, table: str, partition: str, file: BufferedRandom, facts: Facts, former: Facts | None
-    ) -> FileState | None:
-        """Keep the current version and replace it. Return the new state."""
+    ) -> None:
+        """Keep the current version and replace it."""
         key = self._key(table, partition)
         if former is not None:
             kept = version_key(table, partition, former)
@@ -127,13 +123,12 @@ class Lake(PartitionFiles):
                 keep_metadata(self.storage, kept, former)
             else:
                 self.storage.keep(key, kept)
-        state = self.storage.commit(file, key)
+        self.storage.commit(file, key)
         if table in ACCUMULATED:
             self.storage.keep(key, version_key(table, partition, facts))
         if table in APPEND_ONLY:  # the version before is enough
             for earlier in kept_files(self.storage, table, partition).get(partition, [])[:-2]:
                 self.storage.delete(earlier.key)
-        return state
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
@@ -154,23 +149,12 @@ class Lake(PartitionFiles):
     def stream(
         self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
     ) -> Iterator[Any]:
-        """Yield the rows of a partition, one row group at a time; a file with a single row group is cached.
+        """Yield the rows of a partition, one row group at a time.
 
         With `episodes`, yield only the rows of these episodes. Raises the errors of `read`.
         """
-        path, state = self.path(table, partition), self.state(table, partition)
-        is_cached = not (vectors and has_vectors(table))
-        kept = self._rows.get(path, state) if is_cached and state else None
-        if kept is not None:
-            yield from kept if episodes is None else (row for row in kept if row.episode_id in episodes)
-            return
-        with self._reading(table, partition, vectors) as (parquet, names, state):
-            if episodes is not None or not is_cached or parquet.num_row_groups > 1:
-                yield from read_rows(table, parquet, names, episodes)
-                return
-            rows = list(read_rows(table, parquet, names))
-        self._rows.put(path, state, rows)
-        yield from rows
+        with self._reading(table, partition, vectors) as (parquet, names):
+            yield from read_rows(table, parquet, names, episodes)
 
     def columns(self, table: str, partition: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the values of some columns, one tuple per row, one row group at a time. Raises the errors of `read`."""
@@ -181,12 +165,12 @@ class Lake(PartitionFiles):
         self, table: str, partition: str, names: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
-        with self._reading(table, partition, vectors=True) as (parquet, every, _):
+        with self._reading(table, partition, vectors=True) as (parquet, every):
             yield from read_batches(table, parquet, names or every)
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
-        with self._reading(table, partition, vectors) as (parquet, names, _):
+        with self._reading(table, partition, vectors) as (parquet, names):
             fields = [schema(table).field(name) for name in names]
             return pa.Table.from_batches(read_batches(table, parquet, names), pa.schema(fields))
 
@@ -227,12 +211,12 @@ class Lake(PartitionFiles):
     @contextmanager
     def _reading(
         self, table: str, partition: str, vectors: bool
-    ) -> Iterator[tuple[pq.ParquetFile, list[str], FileState | None]]:
-        """Open a partition. Yield the file, the names of its columns, with or without vectors, and its state."""
+    ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
+        """Open a partition. Yield the file, and the names of its columns, with or without vectors."""
         names = [column.name for column in columns(table) if vectors or column.type != list[float]]
-        with self._open(table, partition) as (file, opened):
+        with self._open(table, partition) as file:
             try:
-                yield pq.ParquetFile(file), names, opened
+                yield pq.ParquetFile(file), names
             except (pa.ArrowException, OSError) as wrong:
                 reason = f"is damaged: it cannot be read as Parquet: {wrong}"
                 raise damaged_file(self.root, table, self._key(table, partition), reason) from wrong

@@ -133,14 +133,14 @@ class PartitionFiles:
             return None
 
     @contextmanager
-    def _opened(self, table: str, key: str) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
+    def _opened(self, table: str, key: str) -> Iterator[pa.NativeFile]:
         """Open a file that is verified, now or earlier in this state. Raises DamagedFile and FileNotFoundError."""
         file, state = self.storage.open(key)
         with file:
             if reason := damage_of(table, file, state):
                 raise self._found_damaged(table, key, state, reason)
             file.seek(0)
-            yield file, state
+            yield file
 
     def _found_damaged(self, table: str, key: str, state: FileState | None, reason: str) -> DamagedFile:
         """Remember that a file is damaged, so that its partition is not up to date. Return the error."""
@@ -150,7 +150,7 @@ class PartitionFiles:
         return damaged_file(self.root, table, key, reason)
 
     @contextmanager
-    def _open(self, table: str, partition: str) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
+    def _open(self, table: str, partition: str) -> Iterator[pa.NativeFile]:
         with ExitStack() as stack:
             try:
                 opened = stack.enter_context(self._opened(table, self._key(table, partition)))

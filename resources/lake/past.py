@@ -99,19 +99,17 @@ class PastLake(Lake):
         raise BadInput(f"the lake as of {self.moment} cannot be changed. Write to the lake itself.")
 
     @contextmanager
-    def _open(self, table: str, partition: str) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
+    def _open(self, table: str, partition: str) -> Iterator[pa.NativeFile]:
         with ExitStack() as stack:
             yield self._open_version(stack, table, partition)
 
-    def _open_version(
-        self, stack: ExitStack, table: str, partition: str
-    ) -> tuple[pa.NativeFile, FileState | None]:
+    def _open_version(self, stack: ExitStack, table: str, partition: str) -> pa.NativeFile:
         facts = self.facts(table, partition)
         for key in () if facts is None else self._keys(table, partition, facts):
             with suppress(FileNotFoundError):
-                file, state = stack.enter_context(self._opened(table, key))
+                file = stack.enter_context(self._opened(table, key))
                 if facts is not None and _is_version(table, file, facts):
-                    return file, state
+                    return file
         reason = "did not exist yet" if facts is None else "was removed by `memflow doctor --clean`"
         raise MissingData(
             f"{table} of {partition} as of {self.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."

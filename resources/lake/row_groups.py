@@ -35,7 +35,7 @@ class RowGroupWriter:
 
     After `write`, `digest` is the hash of the rows without measured columns, as Arrow messages of ROWS_AT_ONCE rows,
     `content` a hash of the whole content, `rows` the number of rows, and `quarantined` the number of rows with a
-    reason. `only` has the rows if the file has a single row group, otherwise None.
+    reason.
     """
 
     def __init__(self, table: str, file: BufferedRandom) -> None:
@@ -44,7 +44,6 @@ class RowGroupWriter:
         self.quarantined = 0
         self.digest = ""
         self.content = ""
-        self.only: list[Any] | None = []
         self._digest = hashlib.sha256()
         self._file = file
         self._parquet = pq.ParquetWriter(file, schema(table), compression="zstd")
@@ -71,14 +70,12 @@ class RowGroupWriter:
 
     def _batches(self, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one row group as Arrow batches, and add them to their content hash."""
-        is_first = self.rows == 0
         while batch := validate(self.table, list(islice(rows, ROWS_AT_ONCE)), self.rows):
             whole = _record_batch(self.table, batch, self.rows)
             # Measurements of a run are no part of the digest: neither columns nor rows.
             kept = [row for row in batch if getattr(row, "metric", None) not in EFFICIENCY_NAMES]
             compared = whole if len(kept) == len(batch) else _record_batch(self.table, kept)
             self._digest.update(compared.select(_compared_columns(self.table)).serialize())
-            self.only = [*(self.only or ()), *batch] if is_first else None
             self.rows += len(batch)
             self.quarantined += sum(getattr(row, "reason", None) is not None for row in batch)
             yield whole

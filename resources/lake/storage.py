@@ -86,15 +86,13 @@ class LakeFolder:
                 with suppress(OSError):
                     written.unlink(missing_ok=True)
 
-    def commit(self, file: BufferedRandom, key: str) -> FileState | None:
-        """Sync a temporary file and give it its name, in place of the file before. Return its state."""
+    def commit(self, file: BufferedRandom, key: str) -> None:
+        """Sync a temporary file and give it its name, in place of the file before."""
         path = Path(self.path(key))
         file.flush()
         os.fsync(file.fileno())
-        state = FileState.of(os.fstat(file.fileno()))
         Path(file.name).replace(path)
         sync_folder(path.parent)
-        return state
 
     def keep(self, key: str, at: str) -> None:
         """Create a hard link to the current version, or a copy on a disk without links."""
