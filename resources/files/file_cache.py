@@ -7,7 +7,6 @@ import stat
 import threading
 import time
 import zlib
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -81,7 +80,7 @@ class FileCache:
         return json.dumps(path.removeprefix(self.root))
 
     def _load(self) -> None:
-        """Read the cache file. If many lines are outdated, rewrite it without them."""
+        """Read the cache file. If many lines are outdated, rewrite it with the last one of each file."""
         with self._lock:
             if self._lines is not None:
                 return
@@ -103,20 +102,11 @@ class FileCache:
     def _rewrite(self, found: dict[str, str]) -> None:
         written = self.path.with_name(f".{self.path.name}.{secrets.token_hex(8)}.writing")
         try:
-            written.write_text("".join(f"{line}\n" for line in self._valid(found)), encoding="utf-8")
+            written.write_text("".join(f"{line}\n" for line in found.values()), encoding="utf-8")
             written.replace(self.path)
         except OSError:
             with suppress(OSError):
                 written.unlink()
-
-    def _valid(self, found: dict[str, str]) -> Iterator[str]:
-        """Yield the cached lines whose file still has the recorded state."""
-        for key, line in found.items():
-            held = _parsed(line)
-            with suppress(OSError, ValueError):
-                # An absolute path stays as it is.
-                if held is not None and FileState.of(Path(self.root, json.loads(key)).stat()) == held[0]:
-                    yield line
 
 
 def _line(key: str, state: FileState, value: Any) -> str:
