@@ -1,6 +1,6 @@
 """Scores of one domain, from the rows of its partitions. Verdicts, operations and checkpoints are summed in SQL."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -14,6 +14,7 @@ from memflow.resources.publishing.completeness import all_gaps
 from memflow.resources.publishing.health import stored_calibrations, stored_health
 from memflow.resources.publishing.warehouse import WarehouseSession
 from memflow.run.recording import SCRIPTED
+from memflow.scoring.comparability import MeasuredSettings
 from memflow.scoring.completeness import INCOMPLETE
 from memflow.scoring.continual import CheckpointSums
 from memflow.scoring.efficiency import OperationSums
@@ -21,6 +22,7 @@ from memflow.scoring.groups import Group
 from memflow.scoring.leaderboard import (
     AssistantScores,
     DomainRows,
+    bound,
     combine_scores,
     own_scores,
     populations_of,
@@ -39,44 +41,55 @@ Row = TypeVar("Row", Group, OperationSums, CheckpointSums)
 
 
 class DomainScorer:
-    """A scorer of all `assistants` in one domain.
+    """A scorer of all `assistants` in one domain. `unchanged` has stored scores, by partition, that stay as they are.
 
     Verdicts on outdated probes are ignored, and so are claims on outdated states.
     """
 
     def __init__(
-        self, domain: Domain, assistants: Iterable[str], lake: Lake, catalog: PartitionCatalog
+        self,
+        domain: Domain,
+        assistants: Iterable[str],
+        lake: Lake,
+        catalog: PartitionCatalog,
+        unchanged: Mapping[str, Sequence[Score]],
     ) -> None:
         self.domain = domain
         self._lake = lake
         self._catalog = catalog
         self._benchmark = registry.benchmark(domain.benchmark)
         self._meta = {name: meta for name in assistants if (meta := self._current_meta(name)) is not None}
+        stored = {name: unchanged.get(partition_key(domain.name, name), ()) for name in self._meta}
+        self._stored = {name: scores for name, scores in stored.items() if scores}
+        health = {name: stored_health(lake, domain.name, name) for name in self._meta}
+        self._health = {name: found for name, found in health.items() if found is not None}
 
     @property
     def partitions(self) -> set[str]:
-        """The partitions that are queried."""
-        keys = {partition_key(self.domain.name, name) for name in self._meta}
-        return {self.domain.name, *keys} if keys else set()
+        """The partitions that are queried: the changed ones, and the baselines that their scores depend on."""
+        changed = self._meta.keys() - self._stored.keys()
+        names = {*changed, *(bound(name, "none") for name in changed)} & self._meta.keys()
+        return (
+            {self.domain.name, *(partition_key(self.domain.name, name) for name in names)} if names else set()
+        )
 
     def scores(self, session: WarehouseSession) -> list[Score]:
         """Return the scores of every assistant, in the order of the assistants."""
-        if not self._meta:
-            return []
-        rows = self._rows(session)
-        populations = populations_of(self._benchmark, self._meta, rows.groups, rows.health)
-        slices = self._benchmark.slices(self.domain, self._probes)
         scores = {
-            name: AssistantScores(
-                own_scores(self._benchmark, rows, name, populations[meta["model"]]),
-                *shared_scores(rows, name, slices),
-            )
-            for name, meta in self._meta.items()
+            name: AssistantScores(of_assistant, (), MeasuredSettings.from_score(of_assistant[0]))
+            for name, of_assistant in self._stored.items()
         }
-        return combine_scores(self._benchmark, scores, rows.health)
+        if changed := [name for name in self._meta if name not in scores]:
+            rows = self._rows(session)
+            populations = populations_of(self._benchmark, self._meta, rows.groups, self._health)
+            slices = self._benchmark.slices(self.domain, self._probes)
+            for name in changed:
+                own = own_scores(self._benchmark, rows, name, populations[self._meta[name]["model"]])
+                scores[name] = AssistantScores(own, *shared_scores(rows, name, slices))
+        return combine_scores(self._benchmark, {name: scores[name] for name in self._meta}, self._health)
 
     def _rows(self, session: WarehouseSession) -> DomainRows:
-        """Return the rows that scores are computed from, after querying the sums."""
+        """Return the rows that changed scores are computed from, after querying the sums."""
 
         def sums(row: type[Row], query: str) -> dict[str, list[Row]]:
             by_assistant: dict[str, list[Row]] = {}
@@ -85,7 +98,6 @@ class DomainScorer:
             return by_assistant
 
         has_checkpoints = any(probe.question_id for probe in self._probes)
-        health = {name: stored_health(self._lake, self.domain.name, name) for name in self._meta}
         return DomainRows(
             domain=self.domain,
             probes=self._probes,
@@ -96,7 +108,7 @@ class DomainScorer:
             checkpoints=sums(CheckpointSums, "continual") if has_checkpoints else {},
             read=self._read,
             scripted_judge=self._scripted_judge,
-            health={name: found for name, found in health.items() if found is not None},
+            health=self._health,
             independent=self._benchmark.independent_episodes,
             calibrations=lambda name: stored_calibrations(self._lake, self.domain.name, self._meta[name]),
         )

@@ -1,6 +1,6 @@
 """Computation of the leaderboard's rows. domain_scores.py computes the scores of one domain.
 
-The metadata of the table has a hash of the inputs of each domain. A domain whose hash did not change keeps its rows.
+The metadata of the table has a hash of the inputs of each assistant in a domain. If it did not change, the rows stay.
 """
 
 import json
@@ -8,9 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
+from memflow.benchmarks import registry
 from memflow.errors import DamagedFile
 from memflow.fingerprint import digest
-from memflow.pipeline import CALIBRATIONS
+from memflow.pipeline import CALIBRATIONS, partition_key
 from memflow.records import Score
 from memflow.repeats import plain_name, suffix
 from memflow.resources.lake.columns import declared_columns
@@ -20,6 +21,7 @@ from memflow.resources.publishing.domain_scores import QUERIED, SCORED, STATES, 
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.drift import INPUTS
+from memflow.scoring.leaderboard import bound
 from memflow.scoring.noise import with_noise
 
 Computed = TypeVar("Computed")
@@ -64,18 +66,17 @@ def leaderboard(
         catalog = PartitionCatalog(lake, INPUT_TABLES)
         hashes = {} if code is None else _hashes(settings, catalog, code)
         former, former_hashes = stored_table(lake, "score.leaderboard") if hashes else ([], {})
-        unchanged: dict[str, list[Score]] = {
-            name: [] for name, value in hashes.items() if former_hashes.get(name) == value
-        }
+        unchanged: dict[str, list[Score]] = {}
         for score in former:
-            if score.domain in unchanged:
-                unchanged[score.domain].append(replace(score, **ADDED))
-        scores = _scores(settings, lake, warehouse, catalog, unchanged=unchanged)
+            key = partition_key(score.domain, score.assistant)
+            if key in hashes and former_hashes.get(key) == hashes[key]:
+                unchanged.setdefault(key, []).append(replace(score, **ADDED))
+        scores = _scores(settings, lake, warehouse, catalog, unchanged)
         names = {suffix(name) for name in lake.partitions(VERDICTS)} - {""}
         repeated = [
             score
             for name in sorted(names)
-            for score in _scores(settings, lake, warehouse, PartitionCatalog(lake, SCORED, name), name)
+            for score in _scores(settings, lake, warehouse, PartitionCatalog(lake, SCORED, name), {}, name)
         ]
         return PublishedTable(
             with_noise(scores, repeated) if repeated else scores, {HASHES: json.dumps(hashes)}
@@ -85,21 +86,28 @@ def leaderboard(
 
 
 def _hashes(settings: Settings, catalog: PartitionCatalog, code: Callable[[str], str]) -> dict[str, str]:
-    """Return the hash of all that the scores of each domain are computed from."""
-    versions: dict[str, list[tuple[str, str, str]]] = {}
+    """Return the hash of all that the scores of each assistant in a domain are computed from, by partition."""
+    versions: dict[str, dict[str, list[tuple[str, str]]]] = {}
     for table in INPUT_TABLES:
         for partition, entry in catalog.of(table).items():
-            versions.setdefault(partition.partition("/")[0], []).append((table, partition, entry.version))
-    domains = [settings.domain(name) for name in scored_domains(settings, catalog.of("question.probes"))]
-    return {
-        domain.name: digest(
-            code(domain.benchmark),
+            domain, _, assistant = partition.partition("/")
+            versions.setdefault(domain, {}).setdefault(assistant, []).append((table, entry.version))
+    hashes = {}
+    for name in scored_domains(settings, catalog.of("question.probes")):
+        found, of_domain = settings.domain(name), versions[name]
+        benchmark = registry.benchmark(found.benchmark)
+        shared = digest(
+            code(found.benchmark),
             declared_columns(),
-            (domain.name, domain.datasets, domain.parameters, domain.seed, domain.limit),
-            versions[domain.name],
+            (found.name, found.datasets, found.parameters, found.seed, found.limit),
+            # Scores that are scaled by all assistants depend on all of them.
+            of_domain if benchmark.aggregates_in_sql else of_domain[""],
         )
-        for domain in domains
-    }
+        for assistant in of_domain.keys() - {""}:
+            baselines = (bound(assistant, memory) for memory in ("none", "oracle"))
+            read = [of_domain.get(other, []) for other in (assistant, *baselines)]
+            hashes[partition_key(name, assistant)] = digest(shared, read)
+    return hashes
 
 
 def without_damaged(compute: Callable[[], Computed]) -> Computed:
@@ -119,14 +127,13 @@ def _scores(
     lake: Lake,
     warehouse: Warehouse,
     catalog: PartitionCatalog,
+    unchanged: Mapping[str, Sequence[Score]],
     repeat: str = "",
-    unchanged: Mapping[str, list[Score]] | None = None,
 ) -> list[Score]:
     """Return the scores of the first evaluations, or with `repeat`, such as `answers2`, of these repeats.
 
-    `unchanged` has the scores of the domains that are not computed.
+    `unchanged` has the stored scores of partitions that are not computed.
     """
-    found = dict(unchanged or {})
     left_out = {*damaged_partitions(settings, lake)}
     assistants: dict[str, list[str]] = {}
     current = same_inputs(lake, catalog) if repeat else catalog.of(VERDICTS)
@@ -134,16 +141,14 @@ def _scores(
         if partition not in left_out:
             name, _, assistant = partition.partition("/")
             assistants.setdefault(name, []).append(assistant)
-    names = [name for name in scored_domains(settings, catalog.of("question.probes")) if name not in left_out]
-    scorers = {
-        name: DomainScorer(settings.domain(name), assistants.get(name, ()), lake, catalog)
-        for name in names
-        if name not in found
-    }
-    if queried := {partition for scorer in scorers.values() for partition in scorer.partitions}:
-        with warehouse.session(QUERIED, queried) as session:
-            found |= {name: scorer.scores(session) for name, scorer in scorers.items()}
-    return [score for name in names for score in found.get(name, ())]
+    scorers = [
+        DomainScorer(settings.domain(name), assistants.get(name, ()), lake, catalog, unchanged)
+        for name in scored_domains(settings, catalog.of("question.probes"))
+        if name not in left_out
+    ]
+    queried = {partition for scorer in scorers for partition in scorer.partitions}
+    with warehouse.session(QUERIED if queried else (), queried) as session:
+        return [score for scorer in scorers for score in scorer.scores(session)]
 
 
 def same_inputs(lake: Lake, repeats: PartitionCatalog) -> list[str]:

@@ -120,20 +120,23 @@ def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
         return {table: connection.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in tables}
 
 
-def test_partitions_of_unchanged_domains_are_not_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verdicts_of_unchanged_assistants_are_not_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
     home.published()
     write_assistant(home.lake, "comem_demo", "full", 1)
-    read: set[str] = set()
+    read: set[tuple[str, str]] = set()
     monkeypatch.setattr(
         Lake,
         "read",
-        lambda lake, table, name, _=Lake.read, **more: read.add(name) or _(lake, table, name, **more),
+        lambda lake, table, name, _=Lake.read, **more: (
+            read.add((table, name)) or _(lake, table, name, **more)
+        ),
     )
     home.published()
-    assert {name.partition("/")[0] for name in read} == {"comem_demo", "all"}
+    verdicts = {name for table, name in read if table == "score.verdicts"}
+    assert verdicts == {"comem_demo/full", "comem_demo/none", "comem_demo/oracle"}
     read.clear()
     home.published()
-    assert read == {"all"}  # the leaderboard itself
+    assert {table for table, _ in read} <= {"score.leaderboard", "score.health"}
 
 
 def test_measured_times_are_computed_again_although_the_content_hash_is_equal(home: Home) -> None:
