@@ -18,7 +18,6 @@ from memflow.resources.publishing.publication import COMPARISONS, HISTORY, LEADE
 from memflow.resources.publishing.score_history import PARTITION, add_to_history
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
-from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.completeness import INCOMPLETE, gap_lines
 from memflow.scoring.markdown import leaderboard_markdown
 
@@ -62,9 +61,9 @@ def _write(
 
 
 def _shown(table: str, settings: Settings, lake: Lake) -> dict[str, Any]:
-    """Return the first rows of the leaderboard as Markdown, with a line on the omitted rows."""
+    """Return the first rows of the leaderboard as Markdown, with a line on the omitted rows, and links."""
     if table == COMPARISONS:
-        return {"preview": dg.MetadataValue.md(comparison_markdown(lake.read(table, PARTITION)))}
+        return report_link(settings.home, "compare")
     if table == HISTORY:
         return {}
     gaps = gap_lines(lake.columns(table, PARTITION, ("domain", "assistant", INCOMPLETE)))
