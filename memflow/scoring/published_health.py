@@ -35,6 +35,11 @@ class AssistantHealth:
         return self.state == FAULTY
 
 
+def health_of(score: Score) -> AssistantHealth | None:
+    """Return the health that a score states; None if the memory was not examined."""
+    return None if score.health is None else AssistantHealth(score.health, score.health_reason or "")
+
+
 def is_faulty(assistant: str, health: Mapping[str, AssistantHealth]) -> bool:
     """Return whether an assistant was examined and is faulty."""
     return assistant in health and health[assistant].is_faulty

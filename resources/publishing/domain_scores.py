@@ -28,6 +28,7 @@ from memflow.scoring.leaderboard import (
     populations_of,
     shared_scores,
 )
+from memflow.scoring.published_health import health_of
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 
 QUERIED = ("score.verdicts", "answer.replies", "memory.transcripts", "question.probes")
@@ -61,7 +62,12 @@ class DomainScorer:
         self._meta = {name: meta for name in assistants if (meta := self._current_meta(name)) is not None}
         stored = {name: unchanged.get(partition_key(domain.name, name), ()) for name in self._meta}
         self._stored = {name: scores for name, scores in stored.items() if scores}
-        health = {name: stored_health(lake, domain.name, name) for name in self._meta}
+        health = {
+            name: health_of(self._stored[name][0])
+            if name in self._stored
+            else stored_health(lake, domain.name, name)
+            for name in self._meta
+        }
         self._health = {name: found for name, found in health.items() if found is not None}
 
     @property
