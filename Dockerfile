@@ -9,7 +9,7 @@ ENV PYTHONUNBUFFERED=1 \
 
 WORKDIR /opt/memflow
 
-# Runtime dependencies first: they change less often than the code. For Kubernetes, Ray and object stores, build with
+# Runtime dependencies first: they change less often than the code. For Kubernetes and Ray, build with
 # `--build-arg REQUIREMENTS=requirements-cluster.lock`.
 ARG REQUIREMENTS=requirements.lock
 COPY $REQUIREMENTS requirements.lock

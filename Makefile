@@ -6,7 +6,7 @@ READY  := $(VENV)/.ready
 UV     := uv==0.13.8
 COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index-url --no-header --no-strip-extras
 # The extras of runs on several machines.
-CLUSTER := --extra s3 --extra ray --extra kubernetes
+CLUSTER := --extra ray --extra kubernetes
 # The packages of `wordllama` are for Linux on x86-64; hashed words stand in elsewhere, and are labeled.
 EMBEDDER = $(shell $(BIN)/python -c "import importlib.util as u; print('wordllama' if u.find_spec('wordllama') else 'hashing')")
 # Concurrent test processes. The tests of a module stay in one process, because they share expensive fixtures.
@@ -17,7 +17,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.
 NEEDS_MORE := postgres or browser or daemon or cluster or kill or pipeline or vllm or real
 
-.PHONY: run test test-rest test-all dev check types lint docs pictures bench example format image-check release-check lock clean
+.PHONY: run test test-rest test-all dev check types lint docs pictures bench format image-check release-check lock clean
 
 run: $(READY)              ## the two demo domains with the scripted chat, and retrieval that needs none
 	$(BIN)/memflow run --demo --embedder $(EMBEDDER)
@@ -65,12 +65,6 @@ pictures: $(READY)         ## the pictures of docs/img: terminal (SVG), and scre
 
 bench: $(READY)            ## the values of docs/explanation/performance.md, one JSON line each; peers are installed into their own environment
 	$(BIN)/python -m bench
-
-example: $(READY)          ## the report that ships as an example: resources/report/example.zip, from a run of the demo
-	rm -rf $(VENV)/.example
-	$(BIN)/memflow --home $(VENV)/.example run --demo
-	$(BIN)/memflow --home $(VENV)/.example report
-	$(BIN)/python -m memflow.resources.report.example $(VENV)/.example/report
 
 format: $(READY)
 	$(BIN)/ruff check --fix

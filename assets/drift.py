@@ -30,7 +30,7 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
     ) -> Iterator[dg.MaterializeResult]:
         # Partitions that another run writes from here on make the rows stale, whether they are read or not.
         fingerprint = factory.fingerprints.step(step)
-        rows = drift_table(settings, lake.listing_view())
+        rows = drift_table(settings, lake)
         written = write_table(lake, DRIFT, ALL, rows, fingerprint, {RUN: context.run.run_id})
         release_after_growth()
         duckdb = dg.MetadataValue.path(str(warehouse.publish()))

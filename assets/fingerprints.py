@@ -56,7 +56,6 @@ class Fingerprints:
     def __init__(self, settings: Settings, lake: Lake, library: Library) -> None:
         self.settings = settings
         self.lake = lake
-        self._listed = lake.listing_view()
         self.library = library
         self.code = SourceCode(settings.home / CODE, _memory_modules())
         self._metric_backends: dict[frozenset[str], dict[str, str]] = {}
@@ -120,7 +119,7 @@ class Fingerprints:
         today: dict[str, str] = {}
         for table in tables_of(scope) if tables is None else tables:
             step = WRITERS[table]
-            facts = self._listed.intact_facts(table, key)
+            facts = self.lake.intact_facts(table, key)
             if facts is None:
                 return False
             if step.name not in today:
@@ -303,7 +302,7 @@ class Fingerprints:
 
     def content(self, table: str, key: str) -> str:
         """Return the content hash of a partition; empty if it was never materialized or is damaged."""
-        facts = self._listed.intact_facts(table, key)
+        facts = self.lake.intact_facts(table, key)
         return "" if facts is None else facts.digest
 
     def _model(self, role: str, step: Step, domain: Domain, assistant: str) -> Any:
@@ -323,8 +322,8 @@ class Fingerprints:
         """Return the fingerprint of the leaderboard's inputs: partitions, code, SQL queries and metrics."""
         contents = {}
         for table in step.inputs:
-            for key in self._listed.partitions(table):
-                facts = self._listed.intact_facts(table, key)
+            for key in self.lake.partitions(table):
+                facts = self.lake.intact_facts(table, key)
                 if facts is not None:
                     meta = {name: value for name, value in facts.meta.items() if name != RUN}
                     contents[f"{table} {key}"] = [facts.digest, meta]
@@ -401,7 +400,7 @@ class Fingerprints:
         return [self.content(table, key)]
 
     def _meta(self, table: str, key: str) -> Mapping[str, str]:
-        facts = self._listed.intact_facts(table, key)
+        facts = self.lake.intact_facts(table, key)
         return {} if facts is None else facts.meta
 
 

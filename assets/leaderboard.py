@@ -1,6 +1,6 @@
 """The scores of all assistants: comparisons, leaderboard and history, and memflow.duckdb, which publishes the lake."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import dagster as dg
@@ -12,14 +12,12 @@ from memflow.pipeline import WRITERS
 from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
 from memflow.resources.process import release_after_growth
-from memflow.resources.publishing.leaderboard import CachedScores
+from memflow.resources.publishing.leaderboard import PublishedTable
 from memflow.resources.publishing.partition_scores import published_primary_scores
 from memflow.resources.publishing.publication import COMPARISONS, HISTORY, LEADERBOARD, publication
-from memflow.resources.publishing.score_cache import NAME as SCORES
 from memflow.resources.publishing.score_history import PARTITION, add_to_history
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
-from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.completeness import INCOMPLETE, gap_lines
 from memflow.scoring.markdown import leaderboard_markdown
 
@@ -35,10 +33,10 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
         warehouse: dg.ResourceParam[Warehouse],
     ) -> Iterator[dg.MaterializeResult]:
         # Partitions that another run writes from here on make the rows stale, whether they are read or not.
-        fingerprint, view = factory.fingerprints.step(step), lake.listing_view()
-        cached = CachedScores(settings.home / SCORES, factory.fingerprints.scoring)
-        rows = publication(settings, view, warehouse, context.run.run_id, cached)
-        written = _write(settings, lake, rows, fingerprint, context.run.run_id)
+        fingerprint = factory.fingerprints.step(step)
+        code, run = factory.fingerprints.scoring, context.run.run_id
+        tables = publication(settings, lake, warehouse, run, code)
+        written = _write(settings, lake, tables, fingerprint, run)
         release_after_growth()
         duckdb = dg.MetadataValue.path(str(warehouse.publish()))
         for table in written:
@@ -48,24 +46,24 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
 
 
 def _write(
-    settings: Settings, lake: Lake, rows: Mapping[str, Sequence[Any]], fingerprint: str, run: str
+    settings: Settings, lake: Lake, tables: Mapping[str, PublishedTable], fingerprint: str, run: str
 ) -> list[WrittenTable]:
     """Write the tables of a publication. The history is last, because it depends on whose leaderboard is stored."""
     meta = {RUN: run}
     written = [
-        write_table(lake, table, PARTITION, rows[table], fingerprint, meta)
-        for table in (COMPARISONS, LEADERBOARD)
+        write_table(lake, name, PARTITION, tables[name].rows, fingerprint, {**meta, **tables[name].meta})
+        for name in (COMPARISONS, LEADERBOARD)
     ]
     summary = RowSummary()
-    history = list(summary.observe(rows[HISTORY]))
+    history = list(summary.observe(tables[HISTORY].rows))
     facts = add_to_history(settings, lake, history, fingerprint=fingerprint, meta=meta)
     return [*written, WrittenTable(HISTORY, facts, summary)]
 
 
 def _shown(table: str, settings: Settings, lake: Lake) -> dict[str, Any]:
-    """Return the first rows of the leaderboard as Markdown, with a line on the omitted rows."""
+    """Return the first rows of the leaderboard as Markdown, with a line on the omitted rows, and links."""
     if table == COMPARISONS:
-        return {"preview": dg.MetadataValue.md(comparison_markdown(lake.read(table, PARTITION)))}
+        return report_link(settings.home, "compare")
     if table == HISTORY:
         return {}
     gaps = gap_lines(lake.columns(table, PARTITION, ("domain", "assistant", INCOMPLETE)))

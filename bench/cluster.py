@@ -1,8 +1,8 @@
 """A backfill on a Ray cluster of two nodes, compared with the embedded run, table by table.
 
-PostgreSQL has runs, events and the ledger, an S3 server (moto) has the lake, a stub server answers, and `memflow dev`
-starts every run as a Ray job. Each node has its own empty home folder. With `--kill`, all processes of the second node
-are killed while its runs wait for answers; its runs start again on the first node.
+PostgreSQL has runs, events and the ledger, a folder that all nodes share has the lake, a stub server answers, and
+`memflow dev` starts every run as a Ray job. Each node has its own empty home folder. With `--kill`, all processes of
+the second node are killed while its runs wait for answers; its runs start again on the first node.
 
     python -m bench.cluster [--domains 3] [--assistants 6] [--latency 0.1] [--kill]
 
@@ -22,14 +22,13 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import sqlalchemy as sa
 from stub import count_answers, stub_process
 
 from bench.homes import partition_facts, stub_settings
 from bench.measure import arguments, postgres_server, report
-from bench.ray_nodes import BUCKET, ROOT, RayNodes, documented_commands, s3_server
+from bench.ray_nodes import ROOT, RayNodes, documented_commands
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import load
 
@@ -127,7 +126,7 @@ class Cluster:
 
 @contextmanager
 def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence[str]) -> Iterator[Cluster]:
-    """Start PostgreSQL, the S3 server, two Ray nodes and `memflow dev`. Raises RuntimeError without PostgreSQL."""
+    """Start PostgreSQL, two Ray nodes and `memflow dev`. Raises RuntimeError without PostgreSQL."""
     settings, home = write_settings(folder / "memflow.toml", url, domains, assistants), folder / "dagster"
     home.mkdir()
     with ExitStack() as opened:
@@ -135,14 +134,13 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
         if port is None:
             raise RuntimeError("PostgreSQL is missing. Install its server, then rerun.")
         shared = {
-            **opened.enter_context(s3_server()),
             "DAGSTER_POSTGRES_HOST": "127.0.0.1",
             "DAGSTER_POSTGRES_PORT": str(port),
             "DAGSTER_POSTGRES_USER": "memflow",
             "DAGSTER_POSTGRES_PASSWORD": "any",
             "DAGSTER_POSTGRES_DB": "postgres",
             "MEMFLOW_SETTINGS": str(settings),
-            "MEMFLOW_LAKE": f"s3://{BUCKET}/lake",
+            "MEMFLOW_LAKE": str(folder / "lake"),
             "MEMFLOW_LEDGER": f"postgresql+psycopg2://memflow@127.0.0.1:{port}/postgres",
         }
         plain = {
@@ -162,17 +160,9 @@ def cluster(folder: Path, url: str, domains: Sequence[str], assistants: Sequence
         own = {
             "DAGSTER_HOME": str(home),
             "RAY_API_SERVER_ADDRESS": nodes.address,
-            "MEMFLOW_CACHE": str(folder / "cache"),
             **nodes.token,
         }
         dev = opened.enter_context(served(settings, **shared, **own))
-        # This process reads the lake too.
-        mine = {
-            name: value
-            for name, value in {**shared, **own}.items()
-            if name.startswith(("AWS_", "MEMFLOW_CACHE"))
-        }
-        opened.enter_context(patch.dict(os.environ, mine))
         log = folder / "stub.log"
         yield Cluster(
             dev, nodes, Lake(shared["MEMFLOW_LAKE"]), shared["MEMFLOW_LEDGER"], log, folder / "home"

@@ -83,8 +83,10 @@ class Work:
     def publish(self) -> None:
         """Write the leaderboard and memflow.duckdb."""
         if self.stored:
-            for table, rows in publication(self.settings, self.lake, self.warehouse, "bench").items():
-                self.lake.write(table, ALL, rows, fingerprint="bench")
+            code = self.fingerprints.scoring
+            tables = publication(self.settings, self.lake, self.warehouse, "bench", code)
+            for table, published in tables.items():
+                self.lake.write(table, ALL, published.rows, fingerprint="bench", meta=published.meta)
                 self._check(table, ALL)
             self.lake.write(DRIFT, ALL, drift_table(self.settings, self.lake), fingerprint="bench")
             self._check(DRIFT, ALL)

@@ -26,8 +26,7 @@ from memflow.assets.fingerprints import Fingerprints
 from memflow.cli.run import COLLECTION_THRESHOLDS
 from memflow.pipeline import tables_of
 from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
-from memflow.resources.publishing.score_cache import NAME
+from memflow.resources.publishing.leaderboard import leaderboard
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import load
 
@@ -93,8 +92,8 @@ def publish(home: Path) -> float:
     lake = fingerprints.lake
     warehouse = Warehouse(lake, settings.warehouse_path)
     fingerprint = fingerprints.table("score.leaderboard")
-    scores = leaderboard_rows(settings, lake, warehouse, CachedScores(home / NAME, fingerprints.scoring))
-    lake.write("score.leaderboard", "all", scores, fingerprint=fingerprint)
+    scores = leaderboard(settings, lake, warehouse, fingerprints.scoring)
+    lake.write("score.leaderboard", "all", scores.rows, fingerprint=fingerprint, meta=scores.meta)
     warehouse.publish()
     return time.process_time() - began
 

@@ -1,4 +1,4 @@
-"""The parts of a Ray cluster on one machine, for tests and benchmarks: PostgreSQL, an S3 server, and Ray nodes.
+"""A Ray cluster on one machine, for tests and benchmarks.
 
 A node has its own home folder and its own environment, as it has on a machine of its own. `kill` ends all processes of
 a node at once, as a power cut does.
@@ -16,13 +16,11 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-BUCKET = "memflow"
-S3_KEYS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_REGION": "us-east-1"}
 NODE = "MEMFLOW_HOME"
 """The variable that tells the processes of one node from those of another."""
 START_S = 180.0
@@ -36,42 +34,6 @@ def free_port() -> int:
             port = int(free.getsockname()[1])
         if not 10002 <= port <= 19999:
             return port
-
-
-@contextmanager
-def s3_server() -> Iterator[dict[str, str]]:
-    """Start an empty S3 server (moto) with the bucket BUCKET. Yield the environment of its clients."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    program = str(Path(sys.executable).with_name("moto_server"))
-    process = subprocess.Popen(
-        [program, "-H", "127.0.0.1", "-p", str(port)],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    environment = {**S3_KEYS, "AWS_ENDPOINT_URL": url, "AWS_ENDPOINT": url, "AWS_ALLOW_HTTP": "true"}
-    try:
-        _wait_for_answer(f"{url}/moto-api/", process)
-        urllib.request.urlopen(urllib.request.Request(f"{url}/{BUCKET}", method="PUT"), timeout=30).close()
-        yield environment
-    finally:
-        process.terminate()
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-
-
-def _wait_for_answer(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + START_S
-    while True:
-        with suppress(urllib.error.URLError, ConnectionError):
-            urllib.request.urlopen(url, timeout=5).close()
-            return
-        if process.poll() is not None or time.monotonic() > deadline:
-            raise RuntimeError(f"the server of {url} does not answer. Check that its package is installed.")
-        time.sleep(0.2)
 
 
 class RayNodes:
@@ -105,7 +67,6 @@ class RayNodes:
         environment = {
             **self.environment,
             NODE: str(self.home(node)),
-            "MEMFLOW_CACHE": str(self.folder / f"cache_{node}"),
             "PATH": f"{programs}{os.pathsep}{self.environment.get('PATH', os.defpath)}",
         }
         for last in (False, False, True):  # Ray gives a node half a minute, which a busy machine may exceed

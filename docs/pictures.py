@@ -22,8 +22,6 @@ from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
-from memflow.resources.report.example import write_example
-
 FOLDER = Path(__file__).with_name("img")
 WIDTH = 80
 """Columns of the terminal."""
@@ -36,7 +34,7 @@ TERMINAL = {
 }
 """The arguments of `memflow` by picture, in a home with the demo."""
 REPORT = {"leaderboard": "leaderboard?domain=amemgym_demo"}
-"""The fragment of the page's address in the example report by picture."""
+"""The fragment of the page's address in the report by picture."""
 SIZE = {"width": 1400, "height": 900, "deviceScaleFactor": 1, "mobile": False}
 READY = "return document.querySelector('main h1') && !document.querySelector('.loading')"
 COLORS, PATIENCE_S, DRAWN_S = 64, 30, 0.5
@@ -68,9 +66,9 @@ def run(home: Path, *arguments: str) -> str:
     ).stdout
 
 
-def report_pictures(folder: Path, report: Path) -> None:
-    """Write screenshots of the report that ships as an example. Raises WebDriverException without Chromium."""
-    write_example(report)
+def report_pictures(folder: Path, home: Path, report: Path) -> None:
+    """Write a report of the demo, and screenshots of it. Raises WebDriverException without Chromium."""
+    run(home, "report", str(report))
     options = ChromeOptions()
     options.binary_location = shutil.which("chromium") or shutil.which("google-chrome") or ""
     for option in ("--headless", "--no-sandbox", "--disable-dev-shm-usage", "--hide-scrollbars"):
@@ -108,7 +106,7 @@ def main(check: bool) -> None:
         home = Path(tempfile.gettempdir()) / "memflow-demo"
         shutil.rmtree(home, ignore_errors=True)
         terminal_pictures(folder, home)
-        report_pictures(folder, Path(temporary) / "report")
+        report_pictures(folder, home, Path(temporary) / "report")
         stale = [
             drawn.name for drawn in sorted(folder.iterdir()) if check and differs(FOLDER / drawn.name, drawn)
         ]

@@ -64,7 +64,7 @@ class SettingsResource(dg.ConfigurableResource[T]):
 class LakeResource(SettingsResource[Lake]):
     """The lake: one Parquet file per table and partition."""
 
-    root: str = Field(description="A folder, or an address such as s3://bucket/path.")
+    root: str = Field(description="The folder of the lake.")
 
     def create_resource(self, context: dg.InitResourceContext) -> Lake:
         return Lake(self.root)

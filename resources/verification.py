@@ -1,19 +1,16 @@
-"""The search for damage in a home folder: lake, kept versions, ledger, memflow.duckdb and caches.
+"""The search for damage in a home folder: lake, kept versions, ledger and memflow.duckdb.
 
 With `whole`, every byte is read. Without, files whose metadata is cached are not opened, and hashes are not compared.
 """
 
-import sqlite3
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import TABLES
 from memflow.resources.lake.damage import rebuild_command
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.versions import kept_files
-from memflow.resources.publishing.score_cache import NAME as SCORES
 from memflow.resources.settings.settings import Settings
 
 
@@ -34,7 +31,6 @@ def find_damage(settings: Settings, lake: Lake, *, whole: bool = True) -> list[D
         *(_kept_versions(lake) if whole else ()),
         *_ledger(settings, whole),
         *_database(settings, lake, whole),
-        *(_caches(settings) if whole else ()),
     ]
 
 
@@ -90,19 +86,3 @@ def _database(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:
         yield Damage("database", str(path), reason, fix)
 
 
-def _caches(settings: Settings) -> Iterator[Damage]:
-    path = settings.home / SCORES
-    if path.is_file() and (reason := _sqlite_fault(path)):
-        yield Damage("cache", str(path), reason, f"Delete {path}: its values are computed again.")
-
-
-def _sqlite_fault(path: Path) -> str | None:
-    """Return why a SQLite file is damaged; None if its pages are consistent."""
-    connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    try:
-        [[result]] = connection.execute("PRAGMA integrity_check(1)").fetchall()
-    except (sqlite3.Error, UnicodeDecodeError) as error:
-        return str(error)
-    finally:
-        connection.close()
-    return None if result == "ok" else str(result)

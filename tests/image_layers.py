@@ -26,7 +26,7 @@ LAST = (
     # The image's own instance is in PostgreSQL.
     'DAGSTER_HOME="$MEMFLOW_HOME" dagster definitions validate --module-name memflow.assets.definitions',
 )
-CLUSTER = "python -c 'import dagster_k8s, dagster_ray, obstore, ray'"
+CLUSTER = "python -c 'import dagster_k8s, dagster_ray, ray'"
 
 
 @dataclass(frozen=True)

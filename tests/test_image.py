@@ -41,5 +41,5 @@ def packages(lock: str) -> dict[str, str]:
 def test_lock_for_clusters_adds_the_extras_to_the_same_versions() -> None:
     runtime, cluster = packages("requirements.lock"), packages("requirements-cluster.lock")
     assert runtime.items() <= cluster.items()
-    assert {"dagster-k8s", "dagster-ray", "kubernetes", "obstore", "ray"} <= cluster.keys() - runtime.keys()
+    assert {"dagster-k8s", "dagster-ray", "kubernetes", "ray"} <= cluster.keys() - runtime.keys()
     assert cluster.items() <= packages("requirements-dev.lock").items()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.front import Front, front_of
-from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
+from memflow.cli.options import AssistantFilter, DomainFilter, argument
 from memflow.cli.output import Format, FormatOption, answer
 from memflow.errors import BadInput
 from memflow.operations.messages import message
@@ -38,14 +38,6 @@ def report(
             "--without-texts", help="Leave out all texts of dialogues, questions, answers and prompts."
         ),
     ] = False,
-    example: Annotated[
-        Path | None,
-        option(
-            "--example",
-            "Write the finished report of the demo, which ships with memflow.",
-            metavar="FOLDER",
-        ),
-    ] = None,
     form: FormatOption = Format.table,
 ) -> None:
     """Write the results as a folder of static files: open index.html, or copy the folder to any web host.
@@ -53,13 +45,6 @@ def report(
     Files whose results did not change are kept. The report needs no network, and contains no keys, addresses or paths
     of this machine. Texts are subject to the licences of their data sets, which the command names.
     """
-    if example is not None:
-        from memflow.resources.report.example import write_example
-
-        write_example(example)
-        page = (example / "index.html").absolute()
-        answer(form, {"folder": str(example.absolute()), "page": str(page)}, Text(str(page)))
-        return
     from memflow.resources.report.source import ReportOptions
 
     front = front_of(ctx)

@@ -153,7 +153,6 @@ def failed_requests(lake: Lake, planned: Sequence[PlannedRun]) -> dict[str, int]
     Tables of the same stage have the same number.
     """
     failures: dict[str, int] = {}
-    lake = lake.listing_view()
     for run in planned:
         by_stage: dict[str, int] = {}
         for table in run.tables:

@@ -15,7 +15,7 @@ STORED = {
     "lake": ("lake", "version"),
     "ledger": ("ledger",),
     "memflow.duckdb": ("database",),
-    "caches and records": ("cache", "data"),
+    "records of downloads": ("data",),
 }
 """The stored results that are verified, and the kinds of their damage."""
 
@@ -51,7 +51,7 @@ def clean(settings: "Settings") -> tuple[dict[str, int], int]:
     """Remove the replaced rows that are older or larger than [history] in memflow.toml allows.
 
     Return the removed bytes by table, and the bytes of replaced rows that stay. Current rows stay, and so does the
-    version before them. In an object store, what is younger than an hour stays.
+    version before them.
     """
     from memflow.resources.lake.garbage_collection import collect, collectable, kept_bytes
     from memflow.resources.lake.lake import Lake

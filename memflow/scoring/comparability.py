@@ -7,7 +7,7 @@ budget, whether the requests of a memory's models are counted, and whether the r
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 from memflow.memories.server.config import MEMORY_MODELS
@@ -53,6 +53,13 @@ class MeasuredSettings:
             imported=meta.get(IMPORTED),
             incomplete=join_gaps([meta.get(INCOMPLETE), truncation_gap(truncated, len(replies))]),
         )
+
+    @classmethod
+    def from_score(cls, score: Score) -> "MeasuredSettings":
+        """Return the settings of which a score has the columns."""
+        values = {column.name: getattr(score, column.name) for column in fields(cls)}
+        lists = {name: tuple(values[name]) for name in ("prompts", "replaced_prompts")}
+        return cls(**{**values, **lists})
 
     def columns(self) -> dict[str, Any]:
         """Return the settings as columns of a score."""

@@ -3,7 +3,7 @@
 metrics/continual.py defines forgetting, transfer and stability (CoMem, section 3.3). The history of a question consists
 of a no-context answer (to the probe with `Probe.opens`, or else by the memory `none`) and one answer per checkpoint. At
 every checkpoint, accuracy = no-context accuracy + sum of forward transfer - forgetting.
-Histories are in sql/views/score/histories.sql, their sums in sql/queries/continual.sql.
+sql/queries/continual.sql sums the histories of answers.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
 """The consequences of an assistant's health for its scores: a faulty memory is not measured, a suspect one is flagged.
 
-`combine_scores` and `comparison_rows` apply them, so that no view of scores has to. memflow/scoring/health measures the
-health.
+`combine_scores` and `comparison_table` apply them, so that no view of scores has to. memflow/scoring/health measures
+the health.
 """
 
 from collections.abc import Iterable, Mapping
@@ -33,6 +33,11 @@ class AssistantHealth:
     def is_faulty(self) -> bool:
         """Whether the assistant is not measured."""
         return self.state == FAULTY
+
+
+def health_of(score: Score) -> AssistantHealth | None:
+    """Return the health that a score states; None if the memory was not examined."""
+    return None if score.health is None else AssistantHealth(score.health, score.health_reason or "")
 
 
 def is_faulty(assistant: str, health: Mapping[str, AssistantHealth]) -> bool:

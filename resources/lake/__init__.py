@@ -1,4 +1,4 @@
-"""The lake: one Parquet file per table and partition, its kept versions, and the storages that its files can be in.
+"""The lake: one Parquet file per table and partition, and its kept versions.
 
-lake.py reads and writes partitions. storage/ stores the files. What is computed from the lake is in publishing/.
+lake.py reads and writes partitions. storage.py stores the files. What is computed from the lake is in publishing/.
 """

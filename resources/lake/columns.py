@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import accumulate, chain
+from itertools import accumulate
 from operator import attrgetter
 from typing import Any
 
@@ -42,8 +42,6 @@ _IS_TYPE: dict[Any, Callable[[Any], bool]] = {
     list[str]: lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
     list[float]: lambda value: isinstance(value, list) and all(map(_is_number, value)),
 }
-_ITEM: dict[Any, type] = {list[str]: str, list[float]: float}
-"""The type of the items of each list type."""
 
 
 @cache
@@ -117,11 +115,8 @@ def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
     found = list(rows)
     values = column_values(table, found)
     for column in columns(table):
-        if _have_type(column, values[column.name]):
-            continue
         is_type = _IS_TYPE[column.type]
-        for number, row in enumerate(found):
-            value = getattr(row, column.name)
+        for number, (row, value) in enumerate(zip(found, values[column.name], strict=True)):
             if value is None and column.nullable:
                 continue
             if not is_type(value):
@@ -129,22 +124,6 @@ def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
             if column.type is float and isinstance(value, int):
                 found[number] = replace(row, **{column.name: float(value)})
     return found
-
-
-def _have_type(column: Column, values: Sequence[Any]) -> bool:
-    """Return whether all values of a column have exactly its type, without a Python call for each value.
-
-    False for a subclass, or an integer in a float column, which `validate` accepts.
-    """
-    types = {*map(type, values)} - ({type(None)} if column.nullable else set())
-    item = _ITEM.get(column.type)
-    if item is not None and types <= {list}:
-        values = [*chain.from_iterable(filter(None, values))]
-        types = {*map(type, values)}
-    expected = item or column.type
-    return types <= {expected} and (
-        expected is not float or all(math.isfinite(value) for value in values if value is not None)
-    )
 
 
 def column_values(table: str, rows: Sequence[Any]) -> dict[str, tuple[Any, ...]]:

@@ -5,16 +5,13 @@ the hash of the footer itself, with this value as zeros. Together they cover eve
 """
 
 import hashlib
-import os
 import re
 import struct
 from collections.abc import Iterator
-from typing import IO
 
 import pyarrow as pa
 
 from memflow.errors import BadInput
-from memflow.resources.lake.facts import WRITTEN
 
 HASH_KEY = "memflow.footer_hash"
 PLACEHOLDER = "0" * 32
@@ -25,16 +22,10 @@ END_BYTES = 8
 TAIL_BYTES = 1 << 16
 """Bytes that the first read of a file takes from its end: most files are smaller."""
 CHUNK_BYTES = 1 << 20
-
-
-def _stored(key: str, value: bytes) -> re.Pattern[bytes]:
-    """Return the pattern of a key with its value, as Thrift's compact protocol writes two strings."""
-    return re.compile(
-        rb"\x18" + bytes([len(key)]) + re.escape(key.encode()) + rb"\x18\x20(" + value + rb")\x00"
-    )
-
-
-_HASH, _TIME = _stored(HASH_KEY, rb"[0-9a-f]{32}"), _stored(WRITTEN, rb"[0-9T:.+-]{32}")
+_HASH = re.compile(
+    rb"\x18" + bytes([len(HASH_KEY)]) + re.escape(HASH_KEY.encode()) + rb"\x18\x20([0-9a-f]{32})\x00"
+)
+"""The key of the hash with its value, as Thrift's compact protocol writes two strings."""
 
 
 class WrongHash(Exception):
@@ -55,32 +46,7 @@ def footer_with_hash(footer: bytes) -> bytes:
     """Return the footer of a new file with its hash in place of the placeholder."""
     if _HASH.findall(footer) != [PLACEHOLDER.encode()]:
         raise BadInput(f"the metadata of a partition contains {HASH_KEY}. Rename this value.")
-    return _replace(_HASH, footer, _hash_of(footer))
-
-
-def change_time(file: IO[bytes], written: str) -> None:
-    """Change the time of the write in the footer of a complete file. Raises BadInput if it is there twice."""
-    size = file.seek(0, os.SEEK_END)
-    file.seek(max(size - END_BYTES - len(MAGIC), 0))
-    length = footer_length(file.read())
-    file.seek(size - length)
-    footer = file.read()
-    if len(_TIME.findall(footer)) != 1:
-        raise BadInput(f"the metadata of a partition contains {WRITTEN}. Rename this value.")
-    zeroed = _replace(_HASH, _replace(_TIME, footer, written.encode()), PLACEHOLDER.encode())
-    file.seek(size - length)
-    file.write(footer_with_hash(zeroed))
-
-
-def _replace(pattern: re.Pattern[bytes], footer: bytes, value: bytes) -> bytes:
-    return pattern.sub(lambda match: match[0].replace(match[1], value), footer)
-
-
-def footer_length(tail: bytes) -> int:
-    """Return the number of bytes of a footer with its end, given the last bytes of a file. Raises WrongHash."""
-    if len(tail) < END_BYTES + len(MAGIC) or tail[-len(MAGIC) :] != MAGIC:
-        raise WrongHash("its end is missing")
-    return int(struct.unpack("<I", tail[-END_BYTES : -len(MAGIC)])[0]) + END_BYTES
+    return _with_value(footer, _hash_of(footer))
 
 
 def check_footer(footer: bytes) -> None:
@@ -88,8 +54,7 @@ def check_footer(footer: bytes) -> None:
     found = _HASH.search(footer)
     if found is None:
         raise WrongHash("memflow did not write it, or the hash of its metadata is missing")
-    zeroed = footer[: found.start(1)] + PLACEHOLDER.encode() + footer[found.end(1) :]
-    if _hash_of(zeroed) != found[1]:
+    if _hash_of(_with_value(footer, PLACEHOLDER.encode())) != found[1]:
         raise WrongHash("its metadata changed since it was written")
 
 
@@ -97,7 +62,9 @@ def read_footer(file: pa.NativeFile) -> bytes:
     """Return the footer of an open file with its end. Raises WrongHash if the file has none."""
     size = file.size()
     tail = _read(file, max(size - TAIL_BYTES, 0), min(size, TAIL_BYTES))
-    length = footer_length(tail)
+    if len(tail) < END_BYTES + len(MAGIC) or tail[-len(MAGIC) :] != MAGIC:
+        raise WrongHash("its end is missing")
+    length = int(struct.unpack("<I", tail[-END_BYTES : -len(MAGIC)])[0]) + END_BYTES
     if length > size:
         raise WrongHash("its end is damaged, or the file is incomplete")
     return tail[len(tail) - length :] if length <= len(tail) else _read(file, size - length, length)
@@ -119,6 +86,11 @@ def _chunks(file: pa.NativeFile, length: int) -> Iterator[pa.Buffer]:
             raise WrongHash("it is shorter than it was")
         yield chunk
         length -= chunk.size
+
+
+def _with_value(footer: bytes, value: bytes) -> bytes:
+    """Return a footer with another value of its first hash."""
+    return _HASH.sub(lambda match: match[0].replace(match[1], value), footer, count=1)
 
 
 def _read(file: pa.NativeFile, start: int, length: int) -> bytes:

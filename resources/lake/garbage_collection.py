@@ -43,7 +43,6 @@ def collectable(lake: Lake, before: datetime, most_bytes: int) -> list[KeptRows]
 
     Rows in use are never among them: the current rows of a partition, and the newest earlier ones that differ.
     """
-    lake = lake.listing_view()
     found = sorted(
         (rows for table in TABLES for rows in _unused(lake, table)),
         key=lambda rows: (rows.until, rows.file.key),

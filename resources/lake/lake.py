@@ -1,32 +1,27 @@
 """The lake: one Parquet file per table and partition, replaced atomically.
 
 The rows are defined in memflow.records. Queries over tables are in resources/publishing/warehouse.py, column types in
-columns.py. partition_files.py finds and verifies the files, which storage/ stores. versions.py describes replaced
+columns.py. partition_files.py finds and verifies the files, which storage.py stores. versions.py describes replaced
 versions, past.py the lake of an earlier moment, and snapshots.py has copies for DuckDB.
 """
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from copy import copy
 from datetime import UTC, datetime
+from io import BufferedRandom
 from pathlib import Path
-from random import uniform
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from memflow.errors import BadInput, DamagedFile, MissingData, StoreBusy
+from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import ACCUMULATED, APPEND_ONLY, columns
-from memflow.resources.files.file_cache import FileState, RowCache
-from memflow.resources.lake.columns import from_array, has_vectors, schema
+from memflow.resources.lake.columns import from_array, schema
 from memflow.resources.lake.damage import damaged_file
 from memflow.resources.lake.facts import Facts, time_text
-from memflow.resources.lake.file_hash import change_time
 from memflow.resources.lake.partition_files import PartitionFiles
 from memflow.resources.lake.row_groups import RowGroupWriter, read_batches, read_rows
-from memflow.resources.lake.storage.opening import LakeStorage, open_storage
 from memflow.resources.lake.verification import VERIFIED
 from memflow.resources.lake.versions import (
     KeptFile,
@@ -38,35 +33,15 @@ from memflow.resources.lake.versions import (
     versions_of,
 )
 
-REPLACE_ATTEMPTS = 100
-"""Attempts to replace a partition that other hosts replace at the same time."""
-
 
 class Lake(PartitionFiles):
-    """Tables as Parquet files below a folder or an address such as s3://bucket/path."""
+    """Tables as Parquet files below a folder."""
 
-    def __init__(
-        self,
-        root: "str | Path | LakeStorage",
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        super().__init__(open_storage(root) if isinstance(root, str | Path) else root)
-        self._rows = RowCache()
+    def __init__(self, root: str | Path, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+        super().__init__(root)
         self._clock = clock
         self.left_out: dict[str, dict[str, str]] = {}
         """Of a snapshot: by table, the partitions that it lacks, and why their files cannot be used."""
-
-    def listing_view(self, *, fresh: bool = False) -> "Lake":
-        """Return a view for decisions over many partitions.
-
-        In an object store it may be some seconds old, unless it is `fresh`.
-        """
-        storage = self.storage.listing_view(fresh=fresh)
-        if storage is self.storage:
-            return self
-        view = copy(self)  # with the same cache of rows
-        view.storage = storage
-        return view
 
     def write(
         self,
@@ -82,8 +57,15 @@ class Lake(PartitionFiles):
         The replaced version is kept. Raises BadInput with column and row of an invalid value and for a view of a past
         moment, and the errors of `rows`; then the old file remains.
         """
-        facts = self._write(table, partition, rows, fingerprint, meta)
-        assert facts is not None  # nothing is expected of the replaced version
+        key = self._key(table, partition)
+        with self.storage.new_file(key) as file, RowGroupWriter(table, file) as writer:
+            writer.write(rows)
+            with self.storage.lock(table):
+                former = self._replaceable(table, key)
+                facts = writer.facts(fingerprint, dict(meta or {}), time_text(self._clock())).after(former)
+                if former != facts:
+                    writer.finish(facts.footer())
+                    self._replace(table, partition, file, facts, former)
         return facts
 
     def update(
@@ -95,18 +77,13 @@ class Lake(PartitionFiles):
         fingerprint: str,
         meta: Mapping[str, str] | None = None,
     ) -> Facts:
-        """Replace a partition by `change(rows)` of its rows (`accumulated`).
+        """Replace a partition by `change(rows)` of its rows (`accumulated`). A lock excludes other updates.
 
-        No other update gets lost: locally a lock excludes it, and in an object store `change` is called again if the
-        partition was replaced meanwhile. Raises the errors of `read` and `write`.
+        Raises the errors of `read` and `write`.
         """
         with self.storage.lock(f"{table}.update"):
-            while True:
-                state = self.state(table, partition)
-                rows = change(self.accumulated(table, partition))
-                facts = self._write(table, partition, rows, fingerprint, meta, (state,))
-                if facts is not None:
-                    return facts
+            rows = change(self.accumulated(table, partition))
+            return self.write(table, partition, rows, fingerprint=fingerprint, meta=meta)
 
     def accumulated(self, table: str, partition: str) -> list[Any]:
         """Return the rows of a table that each publication extends, and that nothing else can rebuild; [] if missing.
@@ -118,7 +95,7 @@ class Lake(PartitionFiles):
             return self.read(table, partition)
         except (DamagedFile, MissingData) as wrong:
             for file in reversed(kept_files(self.storage, table, partition).get(partition, [])):
-                with suppress(DamagedFile, FileNotFoundError), self._opened(table, file.key) as (opened, _):
+                with suppress(DamagedFile, FileNotFoundError), self._opened(table, file.key) as opened:
                     names = [column.name for column in columns(table)]
                     return list(read_rows(table, pq.ParquetFile(opened), names))
             if isinstance(wrong, DamagedFile):
@@ -128,82 +105,30 @@ class Lake(PartitionFiles):
                 ) from wrong
             return []
 
-    def _write(
-        self,
-        table: str,
-        partition: str,
-        rows: Iterable[Any],
-        fingerprint: str,
-        meta: Mapping[str, str] | None,
-        expects: tuple[FileState | None] | None = None,
-    ) -> Facts | None:
-        """Write a partition. With `expects`, return None if the replaced version has another state."""
-        key = self._key(table, partition)
-        with self.storage.new_file(key) as file:
-            with RowGroupWriter(table, file) as writer:
-                writer.write(rows)
-                facts = writer.facts(fingerprint, dict(meta or {}), time_text(self._clock()))
-                writer.describe(facts.footer())
-            for _ in range(REPLACE_ATTEMPTS):
-                with self.storage.lock(table):
-                    current = self.storage.state(key)
-                    if expects is not None and expects != (current,):
-                        return None
-                    former = self._replaceable(table, key, current)
-                    timed = facts.after(former)
-                    if timed.written != facts.written:
-                        change_time(file, timed.written)
-                        facts = timed
-                    state = current
-                    if former is None or former != facts:
-                        state = self._replace(table, partition, file, facts, former, current)
-                if state is not None:
-                    is_cached = writer.only is not None and not has_vectors(table)
-                    self._rows.put(
-                        self.path(table, partition), state if is_cached else None, writer.only or ()
-                    )
-                    return facts
-                time.sleep(uniform(0, 0.1))
-        raise StoreBusy(
-            f"{table} of {partition} was replaced by other writers {REPLACE_ATTEMPTS} times in a row. Rerun when fewer "
-            "runs write it."
-        )
-
-    def _replaceable(self, table: str, key: str, state: FileState | None) -> Facts | None:
+    def _replaceable(self, table: str, key: str) -> Facts | None:
         """Return the metadata of a file that a write replaces and keeps; None if there is none, or if it is damaged."""
         try:
-            return self.facts_of(table, key, state)
+            return self.facts_of(table, key)
         except (BadInput, FileNotFoundError):
             return None
 
     def _replace(
-        self,
-        table: str,
-        partition: str,
-        file: IO[bytes],
-        facts: Facts,
-        former: Facts | None,
-        current: FileState | None,
-    ) -> FileState | None:
-        """Keep the current version and replace it. Return the new state; None if another host was faster."""
+        self, table: str, partition: str, file: BufferedRandom, facts: Facts, former: Facts | None
+    ) -> None:
+        """Keep the current version and replace it."""
         key = self._key(table, partition)
         if former is not None:
             kept = version_key(table, partition, former)
-            try:
-                if former.content == facts.content and table not in APPEND_ONLY:
-                    keep_metadata(self.storage, kept, former)
-                else:
-                    self.storage.keep(key, current, kept)
-            except FileNotFoundError:
-                return None
-        state = self.storage.commit(file, key, current)
-        if table in ACCUMULATED and state is not None:
-            with suppress(FileNotFoundError):
-                self.storage.keep(key, state, version_key(table, partition, facts))
-        if table in APPEND_ONLY and state is not None:  # the version before is enough
+            if former.content == facts.content and table not in APPEND_ONLY:
+                keep_metadata(self.storage, kept, former)
+            else:
+                self.storage.keep(key, kept)
+        self.storage.commit(file, key)
+        if table in ACCUMULATED:
+            self.storage.keep(key, version_key(table, partition, facts))
+        if table in APPEND_ONLY:  # the version before is enough
             for earlier in kept_files(self.storage, table, partition).get(partition, [])[:-2]:
                 self.storage.delete(earlier.key)
-        return state
 
     def versions(self, table: str, partition: str) -> list[Version]:
         """Return the versions of a partition, newest first; the first is the current one."""
@@ -224,23 +149,12 @@ class Lake(PartitionFiles):
     def stream(
         self, table: str, partition: str, *, vectors: bool = True, episodes: Collection[str] | None = None
     ) -> Iterator[Any]:
-        """Yield the rows of a partition, one row group at a time; a file with a single row group is cached.
+        """Yield the rows of a partition, one row group at a time.
 
         With `episodes`, yield only the rows of these episodes. Raises the errors of `read`.
         """
-        path, state = self.path(table, partition), self.state(table, partition)
-        is_cached = not (vectors and has_vectors(table))
-        kept = self._rows.get(path, state) if is_cached and state else None
-        if kept is not None:
-            yield from kept if episodes is None else (row for row in kept if row.episode_id in episodes)
-            return
-        with self._reading(table, partition, vectors, state=state) as (parquet, names, state):
-            if episodes is not None or not is_cached or parquet.num_row_groups > 1:
-                yield from read_rows(table, parquet, names, episodes)
-                return
-            rows = list(read_rows(table, parquet, names))
-        self._rows.put(path, state, rows)
-        yield from rows
+        with self._reading(table, partition, vectors) as (parquet, names):
+            yield from read_rows(table, parquet, names, episodes)
 
     def columns(self, table: str, partition: str, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         """Yield the values of some columns, one tuple per row, one row group at a time. Raises the errors of `read`."""
@@ -251,12 +165,12 @@ class Lake(PartitionFiles):
         self, table: str, partition: str, names: Sequence[str] | None = None
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of a partition, or their columns `names`, as Arrow batches. Raises the errors of `read`."""
-        with self._reading(table, partition, vectors=True) as (parquet, every, _):
+        with self._reading(table, partition, vectors=True) as (parquet, every):
             yield from read_batches(table, parquet, names or every)
 
     def arrow(self, table: str, partition: str, *, vectors: bool = True) -> pa.Table:
         """Return a partition as an Arrow table, with or without vectors. Raises the errors of `read`."""
-        with self._reading(table, partition, vectors) as (parquet, names, _):
+        with self._reading(table, partition, vectors) as (parquet, names):
             fields = [schema(table).field(name) for name in names]
             return pa.Table.from_batches(read_batches(table, parquet, names), pa.schema(fields))
 
@@ -275,14 +189,11 @@ class Lake(PartitionFiles):
             return True
 
     def check(self, table: str, partition: str) -> Facts:
-        """Read the whole file of a partition again, not a cached copy, compare its hashes, and return its metadata.
+        """Read the whole file of a partition again, compare its hashes, and return its metadata.
 
         Raises DamagedFile and MissingData.
         """
-        key = self._key(table, partition)
-        state = self.storage.state(key)
-        VERIFIED.pop(self._file_key(key, state), None)
-        self.storage.discard(key, state)
+        VERIFIED.pop(self.state(table, partition), None)
         with self._reading(table, partition, vectors=False):
             facts = self.facts(table, partition)
         assert facts is not None  # it was read
@@ -299,21 +210,13 @@ class Lake(PartitionFiles):
 
     @contextmanager
     def _reading(
-        self,
-        table: str,
-        partition: str,
-        vectors: bool,
-        *,
-        state: FileState | None = None,
-    ) -> Iterator[tuple[pq.ParquetFile, list[str], FileState | None]]:
-        """Open a partition. Yield the file, the names of its columns, with or without vectors, and its state.
-
-        `state` is the known state of the file.
-        """
+        self, table: str, partition: str, vectors: bool
+    ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
+        """Open a partition. Yield the file, and the names of its columns, with or without vectors."""
         names = [column.name for column in columns(table) if vectors or column.type != list[float]]
-        with self._open(table, partition, state) as (file, opened):
+        with self._open(table, partition) as file:
             try:
-                yield pq.ParquetFile(file), names, opened
+                yield pq.ParquetFile(file), names
             except (pa.ArrowException, OSError) as wrong:
                 reason = f"is damaged: it cannot be read as Parquet: {wrong}"
                 raise damaged_file(self.root, table, self._key(table, partition), reason) from wrong

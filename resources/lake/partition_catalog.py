@@ -1,7 +1,4 @@
-"""A catalog of the partitions of several tables: their metadata and versions at one moment.
-
-For local files, the lake caches metadata by file state, so unchanged files are not opened again.
-"""
+"""A catalog of the partitions of several tables: their metadata and versions at one moment."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,7 +30,6 @@ class PartitionCatalog:
     """
 
     def __init__(self, lake: Lake, tables: Sequence[str], repeat: str | None = "") -> None:
-        lake = lake.listing_view()
         self._entries = {table: dict(_entries(lake, table, repeat)) for table in tables}
 
     def of(self, table: str) -> Mapping[str, CatalogEntry]:

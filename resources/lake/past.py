@@ -12,6 +12,7 @@ import pyarrow as pa
 from memflow.errors import BadInput, MissingData
 from memflow.records import APPEND_ONLY
 from memflow.resources.files.file_cache import FileState
+from memflow.resources.files.local_files import link_file
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.file_hash import WrongHash
 from memflow.resources.lake.lake import Lake
@@ -39,9 +40,9 @@ class PastLake(Lake):
     """
 
     def __init__(self, lake: Lake, moment: datetime) -> None:
-        super().__init__(lake.storage.listing_view())
+        super().__init__(lake.root)
         self.moment = moment
-        self._current = Lake(self.storage)
+        self._current = lake
         self._tables: dict[str, Mapping[str, PastVersion]] = {}
 
     def versions(self, table: str, partition: str) -> list[Version]:
@@ -66,48 +67,49 @@ class PastLake(Lake):
         return list(self._of(table))
 
     def path(self, table: str, partition: str) -> str:
-        """Return the path or address of the file that has the rows of a partition."""
+        """Return the path of the file that has the rows of a partition."""
         key = self._key(table, partition)
         facts = self.facts(table, partition)
         if facts is not None:
             keys = self._keys(table, partition, facts)
             key = next((kept for kept in keys if self.storage.state(kept) is not None), key)
-        return f"{self.root}/{key}"
+        return self.storage.path(key)
 
     def place(self, files: Mapping[Partition, Path]) -> None:
-        """Place copies of the files of partitions at these paths, unless their rows were removed."""
+        """Create hard links to the files of partitions at these paths, unless their rows were removed."""
         for (table, partition), at in files.items():
             facts = self.facts(table, partition)
-            for key in () if facts is None else self._keys(table, partition, facts):
-                self.storage.place([(key, at)])
-                if facts is not None and at.exists():
-                    with suppress(WrongHash), pa.OSFile(str(at)) as file:
-                        if _is_version(table, file, facts):
-                            break
-                    at.unlink()
+            if facts is not None:
+                self._place(table, partition, facts, at)
+
+    def _place(self, table: str, partition: str, facts: Facts, at: Path) -> None:
+        for key in self._keys(table, partition, facts):
+            with suppress(FileNotFoundError):
+                link_file(Path(self.storage.path(key)), at)
+                with suppress(WrongHash), pa.OSFile(str(at)) as file:
+                    if _is_version(table, file, facts):
+                        return
+                at.unlink()
 
     def remember_damage(self, table: str, partition: str, state: FileState | None, reason: str) -> None:
         """Do nothing: the current partition may be intact."""
 
-    def _write(self, table: str, partition: str, rows: Iterable[Any], *others: Any) -> Facts | None:
+    def write(self, table: str, partition: str, rows: Iterable[Any], **others: Any) -> Facts:
+        """Raise BadInput: the past cannot be changed."""
         raise BadInput(f"the lake as of {self.moment} cannot be changed. Write to the lake itself.")
 
     @contextmanager
-    def _open(
-        self, table: str, partition: str, state: FileState | None = None
-    ) -> Iterator[tuple[pa.NativeFile, FileState | None]]:
+    def _open(self, table: str, partition: str) -> Iterator[pa.NativeFile]:
         with ExitStack() as stack:
             yield self._open_version(stack, table, partition)
 
-    def _open_version(
-        self, stack: ExitStack, table: str, partition: str
-    ) -> tuple[pa.NativeFile, FileState | None]:
+    def _open_version(self, stack: ExitStack, table: str, partition: str) -> pa.NativeFile:
         facts = self.facts(table, partition)
         for key in () if facts is None else self._keys(table, partition, facts):
             with suppress(FileNotFoundError):
-                file, state = stack.enter_context(self._opened(table, key))
+                file = stack.enter_context(self._opened(table, key))
                 if facts is not None and _is_version(table, file, facts):
-                    return file, state
+                    return file
         reason = "did not exist yet" if facts is None else "was removed by `memflow doctor --clean`"
         raise MissingData(
             f"{table} of {partition} as of {self.moment:%Y-%m-%d %H:%M:%S} UTC {reason}. Choose a later moment."

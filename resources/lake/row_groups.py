@@ -4,11 +4,11 @@ lake.py handles paths, atomic replacement and caches; columns.py handles Arrow t
 """
 
 import hashlib
-import io
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from io import BufferedRandom
 from itertools import islice
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,32 +31,28 @@ def row_group_size(table: str) -> int:
 
 
 class RowGroupWriter:
-    """A context manager that writes the rows of a table to one Parquet file.
+    """A context manager that writes the rows of a table to one Parquet file, which is open for reading too.
 
     After `write`, `digest` is the hash of the rows without measured columns, as Arrow messages of ROWS_AT_ONCE rows,
     `content` a hash of the whole content, `rows` the number of rows, and `quarantined` the number of rows with a
-    reason. `only` has the rows if the file has a single row group, otherwise None.
+    reason.
     """
 
-    def __init__(self, table: str, file: IO[bytes]) -> None:
+    def __init__(self, table: str, file: BufferedRandom) -> None:
         self.table = table
         self.rows = 0
         self.quarantined = 0
         self.digest = ""
         self.content = ""
-        self.only: list[Any] | None = []
         self._digest = hashlib.sha256()
-        self._file = _HashedFile(file)
-        self._parquet = pq.ParquetWriter(self._file, schema(table), compression="zstd")
+        self._file = file
+        self._parquet = pq.ParquetWriter(file, schema(table), compression="zstd")
 
     def __enter__(self) -> "RowGroupWriter":
         return self
 
     def __exit__(self, *raised: object) -> None:
-        self._file.hold_back()
         self._parquet.close()
-        if not any(raised):
-            self._file.write_footer()
 
     def write(self, rows: Iterable[Any]) -> None:
         """Write rows, and compute their content hash. Raises BadInput with column and row of an invalid value."""
@@ -69,18 +65,17 @@ class RowGroupWriter:
             del batches
             self._parquet.write_table(group)
         self.digest = self._digest.hexdigest()[:32]
-        self.content = self._file.hexdigest()  # before the footer, which has the metadata
+        self._file.seek(0)
+        self.content = hashlib.file_digest(self._file, "sha256").hexdigest()[:32]  # of all before the footer
 
     def _batches(self, rows: Iterator[Any]) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one row group as Arrow batches, and add them to their content hash."""
-        is_first = self.rows == 0
         while batch := validate(self.table, list(islice(rows, ROWS_AT_ONCE)), self.rows):
             whole = _record_batch(self.table, batch, self.rows)
             # Measurements of a run are no part of the digest: neither columns nor rows.
             kept = [row for row in batch if getattr(row, "metric", None) not in EFFICIENCY_NAMES]
             compared = whole if len(kept) == len(batch) else _record_batch(self.table, kept)
             self._digest.update(compared.select(_compared_columns(self.table)).serialize())
-            self.only = [*(self.only or ()), *batch] if is_first else None
             self.rows += len(batch)
             self.quarantined += sum(getattr(row, "reason", None) is not None for row in batch)
             yield whole
@@ -89,9 +84,15 @@ class RowGroupWriter:
         """Return the metadata of the written rows."""
         return Facts(self.digest, fingerprint, self.rows, meta, self.quarantined, self.content, written)
 
-    def describe(self, metadata: Mapping[str, str]) -> None:
-        """Add key-value metadata to the Parquet file, with a place for the hash of its footer (file_hash.py)."""
+    def finish(self, metadata: Mapping[str, str]) -> None:
+        """Write the footer of the Parquet file, with key-value metadata and its own hash (file_hash.py)."""
+        start = self._file.tell()
         self._parquet.add_key_value_metadata({**metadata, HASH_KEY: PLACEHOLDER})
+        self._parquet.close()
+        self._file.seek(start)
+        footer = self._file.read()
+        self._file.seek(start)
+        self._file.write(footer_with_hash(footer))
 
 
 def _record_batch(table: str, rows: list[Any], first: int = 0) -> pa.RecordBatch:
@@ -101,43 +102,6 @@ def _record_batch(table: str, rows: list[Any], first: int = 0) -> pa.RecordBatch
 @cache
 def _compared_columns(table: str) -> list[str]:
     return [column.name for column in columns(table) if column.name not in MEASURED]
-
-
-class _HashedFile(io.RawIOBase):
-    """A file for writing that hashes what is written.
-
-    From `hold_back` on, the bytes are collected: they are the footer, which `write_footer` writes with its hash.
-    """
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._running = hashlib.sha256()
-        self._footer: bytearray | None = None
-
-    def writable(self) -> bool:
-        return True
-
-    def write(self, content: Any) -> int:
-        if self._footer is not None:
-            self._footer += content
-            return len(content)
-        self._running.update(content)
-        return self._file.write(content)
-
-    def tell(self) -> int:
-        return self._file.tell() + len(self._footer or b"")
-
-    def hold_back(self) -> None:
-        """Collect what is written from now on."""
-        self._footer = bytearray()
-
-    def write_footer(self) -> None:
-        """Write the footer with its hash."""
-        self._file.write(footer_with_hash(bytes(self._footer or b"")))
-
-    def hexdigest(self) -> str:
-        """Return the first 32 hex digits of the hash of everything written so far."""
-        return self._running.hexdigest()[:32]
 
 
 def read_batches(

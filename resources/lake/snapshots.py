@@ -1,4 +1,4 @@
-"""Snapshots: unchanging copies of a lake's current partitions as local files, for DuckDB.
+"""Snapshots: unchanging copies of a lake's current partitions, for DuckDB.
 
 DuckDB opens a file several times, and a writer may replace the file in between.
 """
@@ -13,13 +13,9 @@ from memflow.records import TABLES
 from memflow.resources.files.file_cache import FileState
 from memflow.resources.files.local_files import stem_of
 from memflow.resources.lake.damage import damaged_file
-from memflow.resources.lake.file_hash import WrongHash
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_files import Partition
-from memflow.resources.lake.verification import VERIFIED, verify_rows
-
-ATTEMPTS = 10
-"""Attempts to copy the files of an object store while no other process writes."""
+from memflow.resources.lake.verification import damage_of
 
 
 class Snapshot(Lake):
@@ -47,21 +43,15 @@ def snapshot_of(
         if root is None:
             yield lake
             return
-        files: dict[Partition, Path] = {}
-        for _ in range(ATTEMPTS):
-            view = lake.listing_view(fresh=True)
-            states = _states(view, tables)
-            files = {
-                (table, partition): root / table.replace(".", "/") / f"{stem_of(partition)}.parquet"
-                for table in tables
-                for partition in view.partitions(table)
-                if only is None or partition in only
-            }
-            for folder in {at.parent for at in files.values()}:
-                folder.mkdir(parents=True, exist_ok=True)
-            view.place(files)
-            if _states(lake.listing_view(fresh=True), tables) == states:
-                break
+        files: dict[Partition, Path] = {
+            (table, partition): root / table.replace(".", "/") / f"{stem_of(partition)}.parquet"
+            for table in tables
+            for partition in lake.partitions(table)
+            if only is None or partition in only
+        }
+        for folder in {at.parent for at in files.values()}:
+            folder.mkdir(parents=True, exist_ok=True)
+        lake.place(files)
         left_out: dict[str, dict[str, str]] = {}
         for (table, partition), at in files.items():
             if reason := _damage(lake, table, partition, at):
@@ -72,31 +62,14 @@ def snapshot_of(
         yield Snapshot(root, left_out)
 
 
-def _states(lake: Lake, tables: Sequence[str]) -> dict[Partition, FileState | None]:
-    """Return the state of each file of some tables of an object store; {} for a folder."""
-    if lake.local:
-        return {}
-    return {
-        (table, partition): lake.state(table, partition)
-        for table in tables
-        for partition in lake.partitions(table)
-    }
-
-
 def _damage(lake: Lake, table: str, partition: str, at: Path) -> str:
     """Return why the copy of a partition at the path `at` is damaged; "" if it is intact or missing."""
     try:
         state = FileState.of(at.stat())
     except FileNotFoundError:  # removed meanwhile, or of a past moment
         return ""
-    reason = VERIFIED.get(state)
-    if reason is None:
-        reason = ""
-        with pa.OSFile(str(at)) as file:
-            try:
-                verify_rows(table, file)
-                VERIFIED[state] = ""
-            except WrongHash as wrong:
-                reason = str(wrong)
-                lake.remember_damage(table, partition, state, reason)
+    with pa.OSFile(str(at)) as file:
+        reason = damage_of(table, file, state)
+    if reason:
+        lake.remember_damage(table, partition, state, reason)
     return reason

@@ -15,9 +15,7 @@ from memflow.resources.lake.columns import column_changes
 from memflow.resources.lake.facts import Facts
 from memflow.resources.lake.file_hash import OtherColumns, WrongHash, check_footer, content_hash, read_footer
 
-FileKey = FileState | tuple[str, FileState]
-"""What identifies the content of a file: its state, with its address if it is in an object store."""
-VERIFIED: dict[FileKey | None, str] = {}
+VERIFIED: dict[FileState | None, str] = {}
 """The files that this process has verified, and why each of them cannot be used, "" for an intact one.
 
 A file without a state (None) is missing, and never among them.
@@ -36,6 +34,19 @@ def verify_rows(table: str, file: pa.NativeFile) -> Facts:
         if content_hash(file, file.size() - len(footer)) != facts.content:
             raise WrongHash("its rows changed since it was written")
     return facts
+
+
+def damage_of(table: str, file: pa.NativeFile, state: FileState | None) -> str:
+    """Return why an open file cannot be used; "" if it is intact. Each state is read once in a process."""
+    reason = VERIFIED.get(state)
+    if reason is None:
+        try:
+            verify_rows(table, file)
+            reason = ""
+        except WrongHash as wrong:
+            reason = str(wrong)
+        VERIFIED[state] = reason
+    return reason
 
 
 def verify_metadata(table: str, file: pa.NativeFile) -> Facts:

@@ -15,7 +15,7 @@ from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.files.local_files import partition_of, stem_of
 from memflow.resources.lake.facts import VERSIONS, Facts
 from memflow.resources.lake.partition_files import PartitionFiles
-from memflow.resources.lake.storage.opening import LakeStorage
+from memflow.resources.lake.storage import LakeFolder
 
 TIME = "%Y%m%dT%H%M%S.%fZ"
 ROWS, REMOVED = ".parquet", ".removed"
@@ -64,7 +64,7 @@ def version_key(table: str, partition: str, facts: Facts) -> str:
     return f"{folder}/{facts.since.strftime(TIME)}-{facts.content}{ROWS}"
 
 
-def kept_files(storage: LakeStorage, table: str, partition: str = "") -> dict[str, list[KeptFile]]:
+def kept_files(storage: LakeFolder, table: str, partition: str = "") -> dict[str, list[KeptFile]]:
     """Return the replaced versions of the partitions of a table, or of one of them, oldest first.
 
     A file may be that of the current version, if a process was killed before it replaced the partition.
@@ -97,7 +97,7 @@ def kept_facts(lake: PartitionFiles, table: str, file: KeptFile) -> Facts:
         ) from None
 
 
-def keep_metadata(storage: LakeStorage, key: str, facts: Facts) -> None:
+def keep_metadata(storage: LakeFolder, key: str, facts: Facts) -> None:
     """Store the metadata of a version without its rows; `key` is that of its rows."""
     record = json.dumps(with_check(asdict(facts)), ensure_ascii=False)
     storage.create(f"{key.removesuffix(ROWS)}{REMOVED}", record.encode())

@@ -1,11 +1,12 @@
 """The rows of score.comparisons: every two assistants of each domain. Only changed pairs are computed again.
 
-The cache has the rows of each two assistants of a domain, with a key of everything that they are computed from. P
-values are adjusted afterwards, because they depend on all pairs.
+The metadata of the table has a hash of what each domain and assistant is compared by. A pair whose hashes did not
+change keeps its stored rows. P values are adjusted afterwards, because they depend on all pairs.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,15 +15,17 @@ from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
 from memflow.pipeline import partition_key
 from memflow.records import Comparison, Probe
+from memflow.resources.lake.columns import declared_columns
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
-from memflow.resources.publishing.health import HEALTH, cached_health
+from memflow.resources.publishing.health import HEALTH, stored_health
 from memflow.resources.publishing.leaderboard import (
-    CachedScores,
+    HASHES,
+    PublishedTable,
     damaged_partitions,
+    stored_table,
     without_damaged,
 )
-from memflow.resources.publishing.score_cache import DomainCache, plain_values, rows_of
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.comparisons import DomainContext, adjust_families, all_pairs, compare
 from memflow.scoring.leaderboard import bound
@@ -30,34 +33,90 @@ from memflow.scoring.measures import STANDARD, Array, VerdictValues
 from memflow.scoring.published_health import AssistantHealth, is_faulty, with_pair_health
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 
-PROBES, VERDICTS = "question.probes", "score.verdicts"
-KIND = "comparisons"
+PROBES, VERDICTS, COMPARISONS = "question.probes", "score.verdicts", "score.comparisons"
 MOST_BY_SLICE = 24
 """Above this number of assistants in a domain, pairs are compared over all probes only: the number of pairs grows with
 its square. `memflow compare` computes the slices of any pair."""
+Hashes = Mapping[str, str]
+"""The hash of what each assistant of a domain is compared by, and under "" that of the domain."""
 
 
-def comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None = None) -> list[Comparison]:
+def comparison_table(settings: Settings, lake: Lake, code: Callable[[str], str]) -> PublishedTable:
     """Return the comparisons of every two assistants in every scored domain.
 
-    In a domain of more than MOST_BY_SLICE assistants, they are compared over all probes only. Without `cached`, all
-    are computed and none is cached. Partitions with a damaged file are left out.
+    `code` returns the version of a benchmark's scoring code. In a domain of more than MOST_BY_SLICE assistants, they
+    are compared over all probes only. Partitions with a damaged file are left out.
     """
-    return without_damaged(lambda: _comparison_rows(settings, lake, cached))
+    return without_damaged(lambda: _comparison_table(settings, lake, code))
 
 
-def _comparison_rows(settings: Settings, lake: Lake, cached: CachedScores | None) -> list[Comparison]:
+def _comparison_table(settings: Settings, lake: Lake, code: Callable[[str], str]) -> PublishedTable:
     catalog = PartitionCatalog(lake, (PROBES, VERDICTS, HEALTH))
     left_out = {*damaged_partitions(settings, lake)}
-    found = []
+    former, former_hashes = stored_table(lake, COMPARISONS)
+    rows: list[Comparison] = []
+    hashes: dict[str, Hashes] = {}
     for name in scored_domains(settings, catalog.of(PROBES)):
         if name not in left_out:
             domain = settings.domain(name)
-            code = "" if cached is None else cached.code(domain.benchmark)
-            cache = DomainCache(f"{KIND} {name}", None if cached is None else cached.path)
             assistants = current_assistants(catalog, name, left_out)
-            found += _domain_rows(domain, assistants, lake, catalog, cache, code)
+            health = {
+                assistant: found
+                for assistant in assistants
+                if (found := stored_health(lake, name, assistant)) is not None
+            }
+            hashes[name] = _hashes(domain, assistants, health, catalog, code(domain.benchmark))
+            of_domain = (row for row in former if row.domain == name)
+            unchanged = _unchanged_rows(of_domain, former_hashes.get(name, {}), hashes[name])
+            rows += _domain_rows(domain, assistants, health, lake, unchanged)
+    return PublishedTable(rows, {HASHES: json.dumps(hashes)})
+
+
+def _unchanged_rows(
+    rows: Iterable[Comparison], former: Hashes, hashes: Hashes
+) -> dict[tuple[str, str], list[Comparison]]:
+    """Return the stored rows of each pair of a domain that is compared by the same hashes as before.
+
+    They are without the noise, which is added after the pairs are compared.
+    """
+    if former.get("") != hashes[""]:
+        return {}
+    same = [
+        name
+        for name in hashes.keys() - {""}
+        if all(former.get(of) == hashes.get(of) for of in (name, bound(name, "oracle")))
+    ]
+    found: dict[tuple[str, str], list[Comparison]] = {(a, b): [] for a in same for b in same}
+    for row in rows:
+        if (row.a, row.b) in found:
+            without_noise = replace(row, noise=None, noise_low=None, noise_high=None, within_noise=None)
+            found[row.a, row.b].append(without_noise)
     return found
+
+
+def _hashes(
+    domain: Domain,
+    assistants: Mapping[str, Mapping[str, str]],
+    health: Mapping[str, AssistantHealth],
+    catalog: PartitionCatalog,
+    code: str,
+) -> Hashes:
+    """Return the hash of what each assistant of a domain is compared by, and under "" that of the domain."""
+    hashes = {
+        name: digest(
+            health[name].statement
+            if is_faulty(name, health)
+            else catalog.version(VERDICTS, partition_key(domain.name, name)),
+            [meta.get(key, "") for key in ("scripted", SCRIPTED_JUDGE)],
+        )
+        for name, meta in assistants.items()
+    }
+    # Scores that are scaled by all assistants depend on all verdicts.
+    population = hashes if registry.benchmark(domain.benchmark).aggregates_in_sql else {}
+    parameters = (domain.name, domain.parameters, domain.seed)
+    by_slice = len(assistants) <= MOST_BY_SLICE
+    probes = catalog.version(PROBES, domain.name)
+    return {"": digest(code, declared_columns(), parameters, probes, population, by_slice), **hashes}
 
 
 def current_assistants(
@@ -136,40 +195,17 @@ def valid_test_probes(lake: Lake, domain: str) -> list[Probe]:
 def _domain_rows(
     domain: Domain,
     assistants: Mapping[str, Mapping[str, str]],
+    health: Mapping[str, AssistantHealth],
     lake: Lake,
-    catalog: PartitionCatalog,
-    cache: DomainCache,
-    code: str,
+    unchanged: Mapping[tuple[str, str], list[Comparison]],
 ) -> list[Comparison]:
+    """Return the comparisons of every two assistants of a domain; only pairs that are not `unchanged` are computed."""
     names = list(assistants)
     benchmark = registry.benchmark(domain.benchmark)
-    health = {
-        name: found
-        for name in names
-        if (found := cached_health(lake, catalog, cache, domain.name, name)) is not None
-    }
-    versions = {
-        name: "" if is_faulty(name, health) else catalog.version(VERDICTS, partition_key(domain.name, name))
-        for name in names
-    }
-    inputs = digest(code, (domain.name, domain.parameters, domain.seed), catalog.version(PROBES, domain.name))
-    # Scores that are scaled by all assistants depend on all verdicts.
-    population = [*versions.values()] if benchmark.aggregates_in_sql else []
-    by_slice = len(names) <= MOST_BY_SLICE
-    keys = {}
-    for a, b in all_pairs(len(names)):
-        behind = {
-            name: [assistants[name].get(key, "") for key in ("scripted", SCRIPTED_JUDGE)]
-            for name in (names[a], names[b])
-        }
-        read = {*behind, *(bound(name, "oracle") for name in behind)}
-        keys[a, b] = digest(
-            inputs, behind, {name: versions.get(name, "") for name in sorted(read)}, population, by_slice
-        )
-    cached = {pair: f"{names[pair[0]]}/{names[pair[1]]}" for pair in keys}
-    stale = {pair for pair, key in keys.items() if not cache.has(cached[pair], KIND, key)}
-    computed: dict[tuple[str, str], list[Comparison]] = {}
-    if stale:
+    pairs = all_pairs(len(names))
+    changed = [(a, b) for a, b in pairs if (names[a], names[b]) not in unchanged]
+    rows = [row for a, b in pairs for row in unchanged.get((names[a], names[b]), ())]
+    if changed:
         sources = [
             VerdictSource(lake, domain.name, name, meta, health=health.get(name))
             for name, meta in assistants.items()
@@ -179,16 +215,10 @@ def _domain_rows(
         scripted = [meta.get("scripted") == "yes" for meta in assistants.values()]
         judged = [meta.get(SCRIPTED_JUDGE) == "yes" for meta in assistants.values()]
         context = DomainContext(domain.name, names, scripted, domain.seed, judged, benchmark.judged_metrics)
-        for row in compare(context, benchmark.measures(domain, values), sorted(stale), by_slice):
-            computed.setdefault((row.a, row.b), []).append(row)
-    rows = []
-    for (a, b), key in keys.items():
-        if (a, b) in stale:
-            of_pair = computed.get((names[a], names[b]), [])
-            cache.put(cached[a, b], KIND, key, plain_values(of_pair))
-        else:
-            of_pair = rows_of(Comparison, cache.get(cached[a, b], KIND))
-        rows += of_pair
-    cache.save([*cached.values(), *names])
+        by_slice = len(names) <= MOST_BY_SLICE
+        rows += compare(context, benchmark.measures(domain, values), changed, by_slice)
     rows = with_pair_health(rows, health)
-    return adjust_families(sorted(rows, key=lambda row: (row.metric, row.variant, row.slice)))
+    places = {name: place for place, name in enumerate(names)}
+    return adjust_families(
+        sorted(rows, key=lambda row: (row.metric, row.variant, row.slice, places[row.a], places[row.b]))
+    )

@@ -1,8 +1,8 @@
 """The published DuckDB file `memflow.duckdb` for other tools: tables over everything, and views over the lake.
 
 A table over all domains is copied, so that leaderboard, comparisons and history stay those of one publication. The
-others are views over the files of the lake; over an object store, which other tools may be unable to read, they are
-copied too. The file is built under a temporary name and then renamed, so readers see the old or the new file.
+others are views over the files of the lake. The file is built under a temporary name and then renamed, so readers see
+the old or the new file.
 """
 
 import secrets
@@ -16,7 +16,6 @@ from memflow.resources.files.disks import explained_writes, failed_write
 from memflow.resources.lake.damage import UNPARTITIONED
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.snapshots import snapshot_of
-from memflow.resources.publishing.sql_files import VIEWS, view_text
 from memflow.resources.publishing.table_sql import comments, escaped, file_rows, partition_rows
 from memflow.scoring.catalog import catalog_rows
 
@@ -67,19 +66,17 @@ def insert_metrics(connection: duckdb.DuckDBPyConnection) -> None:
 
 def _build(lake: Lake, written: Path) -> None:
     """Build the database in the file `written`."""
-    copied = [table for table in TABLES if table in UNPARTITIONED or not lake.local]
-    with snapshot_of(lake, copied) as still, duckdb.connect(written, config=FOR_WRITING) as connection:
+    with snapshot_of(lake, UNPARTITIONED) as still, duckdb.connect(written, config=FOR_WRITING) as connection:
         connection.begin()
         for table in TABLES:
-            kind, source = "TABLE", partition_rows(still, table, still.current_partitions(table))
-            if table not in copied:
+            if table in UNPARTITIONED:
+                kind, source = "TABLE", partition_rows(still, table, still.current_partitions(table))
+            else:
                 kind, source = "VIEW", _current_rows(lake, table)
             connection.execute(f"CREATE SCHEMA IF NOT EXISTS {table.partition('.')[0]}")
             connection.execute(f"CREATE {kind} {table} AS FROM {source}")
             connection.execute("; ".join(comments(table, kind)))
         insert_metrics(connection)
-        for view in VIEWS:
-            connection.execute(view_text(view))
         connection.commit()
 
 

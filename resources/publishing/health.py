@@ -1,18 +1,15 @@
-"""What qualifies scores, from the lake: the health of assistants, with a cache, and the calibrations of judges."""
+"""What qualifies scores, from the lake: the health of assistants and the calibrations of judges."""
 
 from collections.abc import Mapping
 
 from memflow.pipeline import CALIBRATIONS, partition_key
 from memflow.records import Calibration
 from memflow.resources.lake.lake import Lake
-from memflow.resources.lake.partition_catalog import PartitionCatalog
-from memflow.resources.publishing.score_cache import DomainCache
 from memflow.scoring.calibrations import CALIBRATED
 from memflow.scoring.health import overall_state
 from memflow.scoring.published_health import AssistantHealth
 
 HEALTH = "score.health"
-KIND = "health"
 
 
 def stored_health(lake: Lake, domain: str, assistant: str) -> AssistantHealth | None:
@@ -32,18 +29,3 @@ def stored_calibrations(lake: Lake, domain: str, meta: Mapping[str, str]) -> lis
     facts = lake.facts(CALIBRATIONS, domain)
     known = facts is not None and meta.get(CALIBRATED) == facts.digest
     return lake.read(CALIBRATIONS, domain) if known else []
-
-
-def cached_health(
-    lake: Lake, catalog: PartitionCatalog, cache: DomainCache, domain: str, assistant: str
-) -> AssistantHealth | None:
-    """Return the health of an assistant from the cache of a domain, or else from the lake."""
-    version = catalog.version(HEALTH, partition_key(domain, assistant))
-    if not version:
-        return None
-    if cache.has(assistant, KIND, version):
-        return AssistantHealth(*cache.get(assistant, KIND))
-    health = stored_health(lake, domain, assistant)
-    if health is not None:
-        cache.put(assistant, KIND, version, [health.state, health.statement])
-    return health

@@ -1,57 +1,113 @@
-"""Computation of the leaderboard's rows, from changed partitions and from cached values of the others.
+"""Computation of the leaderboard's rows. domain_scores.py computes the scores of one domain.
 
-domain_scores.py computes the scores of one domain.
+The metadata of the table has a hash of the inputs of each assistant in a domain. If it did not change, the rows stay.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from pathlib import Path
-from typing import TypeVar
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
 
+from memflow.benchmarks import registry
 from memflow.errors import DamagedFile
+from memflow.fingerprint import digest
+from memflow.pipeline import CALIBRATIONS, partition_key
 from memflow.records import Score
 from memflow.repeats import plain_name, suffix
+from memflow.resources.lake.columns import declared_columns
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
 from memflow.resources.publishing.domain_scores import QUERIED, SCORED, STATES, DomainScorer
-from memflow.resources.publishing.score_cache import DomainCache
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.drift import INPUTS
+from memflow.scoring.leaderboard import bound
 from memflow.scoring.noise import with_noise
 
 Computed = TypeVar("Computed")
 VERDICTS = "score.verdicts"
+INPUT_TABLES = tuple(dict.fromkeys((*SCORED, STATES, CALIBRATIONS)))
+HASHES = "hashes"
+"""The metadata key of the hashes of the inputs of a published table."""
+ADDED = dict.fromkeys(
+    (
+        *("rank_low", "rank_high", "repeats", "repeats_of", "repeat_mean", "repeat_deviation"),
+        *("noise", "noise_low", "noise_high", "noise_degrees"),
+    )
+)
+"""The columns of a score that are added after the scores of a domain are computed."""
 
 
-@dataclass(frozen=True)
-class CachedScores:
-    """The cache of the scores of unchanged partitions, and a function for the version of a benchmark's scoring code."""
+class PublishedTable(NamedTuple):
+    """The rows of a table that a run publishes, and the metadata to store with them."""
 
-    path: Path
-    code: Callable[[str], str]
+    rows: Sequence[Any]
+    meta: Mapping[str, str] = {}
 
 
-def leaderboard_rows(
-    settings: Settings, lake: Lake, warehouse: Warehouse, cached: CachedScores | None = None
-) -> list[Score]:
+def stored_table(lake: Lake, table: str) -> tuple[list[Any], dict[str, Any]]:
+    """Return the rows and the hashes of the last publication of a table; empty if it is missing or damaged."""
+    facts = lake.intact_facts(table, "all")
+    if facts is None or HASHES not in facts.meta:
+        return [], {}
+    return lake.read(table, "all"), json.loads(facts.meta[HASHES])
+
+
+def leaderboard(
+    settings: Settings, lake: Lake, warehouse: Warehouse, code: Callable[[str], str] | None = None
+) -> PublishedTable:
     """Return the scores of every assistant in every stored domain that the settings can resolve (`scored_domains`).
 
-    Scores with repeats have their noise. Without `cached`, all scores are computed and none is cached. Partitions with
-    a damaged file are left out.
+    Scores with repeats have their noise. Partitions with a damaged file are left out. `code` returns the version of a
+    benchmark's scoring code; without it, all scores are computed.
     """
 
-    def compute() -> list[Score]:
-        scores = _leaderboard_rows(settings, lake, warehouse, cached)
+    def compute() -> PublishedTable:
+        catalog = PartitionCatalog(lake, INPUT_TABLES)
+        hashes = {} if code is None else _hashes(settings, catalog, code)
+        former, former_hashes = stored_table(lake, "score.leaderboard") if hashes else ([], {})
+        unchanged: dict[str, list[Score]] = {}
+        for score in former:
+            key = partition_key(score.domain, score.assistant)
+            if key in hashes and former_hashes.get(key) == hashes[key]:
+                unchanged.setdefault(key, []).append(replace(score, **ADDED))
+        scores = _scores(settings, lake, warehouse, catalog, unchanged)
         names = {suffix(name) for name in lake.partitions(VERDICTS)} - {""}
         repeated = [
             score
             for name in sorted(names)
-            for score in _leaderboard_rows(settings, lake, warehouse, cached, name)
+            for score in _scores(settings, lake, warehouse, PartitionCatalog(lake, SCORED, name), {}, name)
         ]
-        return with_noise(scores, repeated) if repeated else scores
+        return PublishedTable(
+            with_noise(scores, repeated) if repeated else scores, {HASHES: json.dumps(hashes)}
+        )
 
     return without_damaged(compute)
+
+
+def _hashes(settings: Settings, catalog: PartitionCatalog, code: Callable[[str], str]) -> dict[str, str]:
+    """Return the hash of all that the scores of each assistant in a domain are computed from, by partition."""
+    versions: dict[str, dict[str, list[tuple[str, str]]]] = {}
+    for table in INPUT_TABLES:
+        for partition, entry in catalog.of(table).items():
+            domain, _, assistant = partition.partition("/")
+            versions.setdefault(domain, {}).setdefault(assistant, []).append((table, entry.version))
+    hashes = {}
+    for name in scored_domains(settings, catalog.of("question.probes")):
+        found, of_domain = settings.domain(name), versions[name]
+        benchmark = registry.benchmark(found.benchmark)
+        shared = digest(
+            code(found.benchmark),
+            declared_columns(),
+            (found.name, found.datasets, found.parameters, found.seed, found.limit),
+            # Scores that are scaled by all assistants depend on all of them.
+            of_domain if benchmark.aggregates_in_sql else of_domain[""],
+        )
+        for assistant in of_domain.keys() - {""}:
+            baselines = (bound(assistant, memory) for memory in ("none", "oracle"))
+            read = [of_domain.get(other, []) for other in (assistant, *baselines)]
+            hashes[partition_key(name, assistant)] = digest(shared, read)
+    return hashes
 
 
 def without_damaged(compute: Callable[[], Computed]) -> Computed:
@@ -66,11 +122,18 @@ def without_damaged(compute: Callable[[], Computed]) -> Computed:
             found.add(str(wrong))
 
 
-def _leaderboard_rows(
-    settings: Settings, lake: Lake, warehouse: Warehouse, cached: CachedScores | None, repeat: str = ""
+def _scores(
+    settings: Settings,
+    lake: Lake,
+    warehouse: Warehouse,
+    catalog: PartitionCatalog,
+    unchanged: Mapping[str, Sequence[Score]],
+    repeat: str = "",
 ) -> list[Score]:
-    """Return the scores of the first evaluations, or with `repeat`, such as `answers2`, of these repeats."""
-    catalog = PartitionCatalog(lake, SCORED, repeat)
+    """Return the scores of the first evaluations, or with `repeat`, such as `answers2`, of these repeats.
+
+    `unchanged` has the stored scores of partitions that are not computed.
+    """
     left_out = {*damaged_partitions(settings, lake)}
     assistants: dict[str, list[str]] = {}
     current = same_inputs(lake, catalog) if repeat else catalog.of(VERDICTS)
@@ -78,19 +141,14 @@ def _leaderboard_rows(
         if partition not in left_out:
             name, _, assistant = partition.partition("/")
             assistants.setdefault(name, []).append(assistant)
-    scorers = []
-    for name in scored_domains(settings, catalog.of("question.probes")):
-        if name not in left_out:
-            domain = settings.domain(name)
-            cache = DomainCache(f"{name} {repeat}".strip(), None if cached is None else cached.path)
-            code = "" if cached is None else cached.code(domain.benchmark)
-            scorers.append(DomainScorer(domain, assistants.get(name, ()), lake, catalog, cache, code))
-    changed = {partition for scorer in scorers for partition in scorer.partitions}
-    if changed:
-        with warehouse.session(QUERIED, changed) as session:
-            for scorer in scorers:
-                scorer.query(session)
-    return [score for scorer in scorers for score in scorer.scores()]
+    scorers = [
+        DomainScorer(settings.domain(name), assistants.get(name, ()), lake, catalog, unchanged)
+        for name in scored_domains(settings, catalog.of("question.probes"))
+        if name not in left_out
+    ]
+    queried = {partition for scorer in scorers for partition in scorer.partitions}
+    with warehouse.session(QUERIED if queried else (), queried) as session:
+        return [score for scorer in scorers for score in scorer.scores(session)]
 
 
 def same_inputs(lake: Lake, repeats: PartitionCatalog) -> list[str]:
@@ -109,7 +167,6 @@ def same_inputs(lake: Lake, repeats: PartitionCatalog) -> list[str]:
 
 def damaged_partitions(settings: Settings, lake: Lake) -> list[str]:
     """Return the partitions without scores, because a file of theirs is damaged or has other columns."""
-    lake = lake.listing_view()
     return sorted(
         {
             partition

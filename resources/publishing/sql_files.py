@@ -1,15 +1,9 @@
-"""The SQL files of sql/: named queries, and the definitions of views.
-
-resources/publishing/warehouse.py runs the SQL.
-"""
+"""The SQL files of sql/queries. resources/publishing/warehouse.py runs them."""
 
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
 from memflow.errors import BadInput
-
-VIEWS = ("score.histories", "score.continual")
-"""The views of sql/views/<stage>/<name>.sql, each after those that it uses."""
 
 
 def query_text(name: str) -> str:
@@ -20,9 +14,3 @@ def query_text(name: str) -> str:
         known = sorted(file.name.removesuffix(".sql") for file in folder.iterdir())
         raise BadInput(f"sql/queries/{name}.sql does not exist. Use one of: {', '.join(known)}")
     return file.read_text(encoding="utf-8")
-
-
-def view_text(view: str) -> str:
-    """Return the SQL statement that creates or replaces a view of VIEWS."""
-    stage, _, name = view.partition(".")
-    return (files("memflow.sql") / "views" / stage / f"{name}.sql").read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The warehouse: DuckDB over the lake, with the SQL files of sql/queries and sql/views.
+"""The warehouse: DuckDB over the lake, with the SQL files of sql/queries.
 
 Queries run in an in-memory database with views over the Parquet files, so that no query waits for a lock. database.py
 writes `memflow.duckdb`, for other tools.
@@ -17,7 +17,7 @@ from memflow.records import TABLES
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.snapshots import snapshot_of
 from memflow.resources.publishing.database import METRICS, insert_metrics, publish_database
-from memflow.resources.publishing.sql_files import VIEWS, query_text, view_text
+from memflow.resources.publishing.sql_files import query_text
 from memflow.resources.publishing.table_sql import escaped, literal, partition_rows
 
 _COMPOSED = re.compile(r"query(_table)?\s*\(|information_schema|duckdb_|pg_|\bshow\b")
@@ -128,11 +128,8 @@ class WarehouseSession:
         try:
             for table in tables:
                 self._create_view(table, partitions)
-            if _names_view(text) or METRICS in text.lower():
+            if METRICS in text.lower():
                 insert_metrics(self._connection)
-            if _names_view(text):
-                for view in VIEWS:
-                    self._connection.execute(view_text(view))
             answer = self._connection.execute(text, parameters)
             result = QueryResult([column[0] for column in answer.description or ()], answer.fetchall())
             result.left_out = dict(self._lake.left_out)
@@ -154,23 +151,15 @@ class WarehouseSession:
 
 
 def _tables_in(text: str) -> tuple[str, ...]:
-    """Return the lake's tables that an SQL query reads, directly or through a view."""
-    texts = [text, *(view_text(view) for view in VIEWS if _names_view(text))]
-    return tuple(table for table in TABLES if any(table in each for each in texts))
+    """Return the lake's tables that a query of sql/queries reads."""
+    return tuple(table for table in TABLES if table in text)
 
 
 def _tables_named_in(text: str) -> tuple[str, ...]:
     """Return the tables whose names occur in an SQL query; all tables if none does, or if it may compose names."""
     lower = text.lower()
-    views = [view_text(view) for view in VIEWS] if _names_view(text) else []
-    found = tuple(
-        table for table in TABLES if table.rpartition(".")[2] in lower or any(table in each for each in views)
-    )
+    found = tuple(table for table in TABLES if table.rpartition(".")[2] in lower)
     return found if found and not _COMPOSED.search(lower) else (*TABLES,)
-
-
-def _names_view(text: str) -> bool:
-    return any(view.rpartition(".")[2] in text.lower() for view in VIEWS)
 
 
 def _statement_types(statements: list[duckdb.Statement]) -> str:

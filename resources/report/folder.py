@@ -4,13 +4,11 @@ A reader sees each file whole. `site.js`, which names the other files, is writte
 a usable report; the next export continues it.
 """
 
-import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
 
 from memflow.errors import BadInput
-from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.files.local_files import replace_file
 
 MANIFEST = "manifest.json"
@@ -24,6 +22,7 @@ DATA = "data"
 class ReportFolder:
     """A report's folder, with the version of each file that the last export wrote.
 
+    Until this export is finished, the folder has no versions, so that the next one after a kill writes all files again.
     Raises BadInput for a folder that contains files but no report.
     """
 
@@ -31,10 +30,9 @@ class ReportFolder:
         self.root = root
         self.written: list[str] = []
         """Names of the data files that this export wrote."""
-        self._former_hashes: dict[str, str] = {}
         self._former = self._read_manifest()
         self._versions: dict[str, str] = {}
-        self._hashes: dict[str, str] = {}
+        self._put_manifest({})
 
     @property
     def names(self) -> list[str]:
@@ -46,13 +44,8 @@ class ReportFolder:
         """The versions of the data files of this export, by name."""
         return dict(self._versions)
 
-    @property
-    def former_names(self) -> list[str]:
-        """The names of the data files of the last export, without `site`."""
-        return sorted(self._former.keys() - {SITE})
-
     def put(self, name: str, version: str, content: Callable[[], bytes]) -> None:
-        """Write a data file if its version differs from the last one, or if the file changed meanwhile.
+        """Write a data file if its version differs from the last one, or if it is missing.
 
         `content` is called only then.
 
@@ -63,22 +56,11 @@ class ReportFolder:
                 f"two data files of the report have the name {name}. Rename a domain or assistant."
             )
         path = self.path(name)
-        if self._former.get(name) != version or not self.is_intact(name):
+        if self._former.get(name) != version or not path.is_file():
             written = content()
             replace_file(path, lambda file: file.write(written))
             self.written.append(name)
-            self._former_hashes[name] = _hash_of(written)
         self._versions[name] = version
-        if name in self._former_hashes:
-            self._hashes[name] = self._former_hashes[name]
-
-    def is_intact(self, name: str) -> bool:
-        """Return whether a data file is there as it was written."""
-        try:
-            found = self.path(name).read_bytes()
-        except OSError:
-            return False
-        return self._former_hashes.get(name) == _hash_of(found)
 
     def put_page(self, name: str, content: bytes) -> None:
         """Write a file beside the data files, such as index.html, if its content changed."""
@@ -117,26 +99,16 @@ class ReportFolder:
         """Return the versions of the last export; none if the manifest cannot be read, so that all are written."""
         try:
             found = json.loads((self.root / MANIFEST).read_text(encoding="utf-8"))
-            found = without_check(found)
-            if found["format"] != FORMAT:
-                return {}
-            self._former_hashes = dict(found["hashes"])
-            return dict(found["files"])
+            return dict(found["files"]) if found["format"] == FORMAT else {}
         except FileNotFoundError:
             if self.root.exists() and (not self.root.is_dir() or any(self.root.iterdir())):
                 raise BadInput(
                     f"{self.root} is not empty, and is no report. Choose another folder."
                 ) from None
-            self._put_manifest({})  # marks the folder as a report, also if this export is killed
             return {}
         except (ValueError, KeyError, TypeError):
             return {}
 
     def _put_manifest(self, versions: dict[str, str]) -> None:
-        hashes = dict(sorted(self._hashes.items())) if versions else {}
-        manifest = with_check({"format": FORMAT, "files": dict(sorted(versions.items())), "hashes": hashes})
+        manifest = {"format": FORMAT, "files": dict(sorted(versions.items()))}
         self.put_page(MANIFEST, json.dumps(manifest, indent=0).encode())
-
-
-def _hash_of(content: bytes) -> str:
-    return hashlib.blake2b(content, digest_size=16).hexdigest()

@@ -3,10 +3,7 @@
 The front end is built from app/src and committed in app/dist; nothing is built or downloaded here.
 """
 
-import base64
-import hashlib
 import html
-import re
 from importlib.resources import files
 
 ROBOTS = b"User-agent: *\nDisallow: /\n"
@@ -26,10 +23,7 @@ def index_page(title: str) -> bytes:
     """Return the page of a folder, which loads app.css, app.js and data/site.js."""
     head = '<link rel="stylesheet" href="app.css">'
     scripts = '<script src="app.js"></script>\n<script src="data/site.js"></script>'
-    return _page(title, f"{POLICY}; {FROM_FILES}", head, scripts)
-
-
-def _page(title: str, policy: str, head: str, scripts: str) -> bytes:
+    policy = f"{POLICY}; {FROM_FILES}"
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -47,12 +41,3 @@ def _page(title: str, policy: str, head: str, scripts: str) -> bytes:
 </body>
 </html>
 """.encode()
-
-
-def _inline(script: str) -> str:
-    """Return a script that does not end its HTML element or open a comment; strings keep their values."""
-    return re.sub(r"<(?=/script|!--)", r"\\x3c", script, flags=re.IGNORECASE)
-
-
-def _sha256(text: str) -> str:
-    return base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")

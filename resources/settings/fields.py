@@ -12,7 +12,6 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.domain_names import DEFAULT_PROFILE, MARK, DomainName
 from memflow.errors import BadSettings
 from memflow.repeats import Kind, repeat_in
-from memflow.resources.lake.storage.client import check_address
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.embedder import Embedder
 from memflow.resources.settings.own_sections import OwnDataset, OwnDomain, OwnMemory
@@ -50,9 +49,7 @@ class SettingsFields(BaseSettings):
         description="The folder of the published data sets (MEMFLOW_DATA overrides it). The default is "
         "$XDG_DATA_HOME/memflow or ~/.local/share/memflow; on macOS ~/Library/Application Support/memflow.",
     )
-    lake: str = Field(
-        "", description="The lake's root: a folder or s3://bucket/path; by default <home>/lake."
-    )
+    lake: str = Field("", description="The folder of the lake; by default <home>/lake.")
     ledger: str = Field("", description="The ledger's SQLAlchemy URL; by default SQLite in <home>.")
     domains: DistinctNames = Field(
         registry.default_domains(),
@@ -119,12 +116,9 @@ class SettingsFields(BaseSettings):
 
     @field_validator("lake")
     @classmethod
-    def _lake_without_credentials(cls, lake: str) -> str:
-        if "://" in lake and not lake.startswith("file://"):
-            try:
-                check_address(lake)
-            except BadSettings as wrong:
-                raise ValueError(str(wrong)) from None
+    def _lake_is_a_folder(cls, lake: str) -> str:
+        if "://" in lake:
+            raise ValueError("the lake is a folder. Write its path; several machines can mount a shared one.")
         return lake
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ from pydantic_settings import TomlConfigSettingsSource
 
 from memflow.resources.settings.own_sections import OwnDataset, OwnMemory
 
-PATHS = ("home", "data", "prompts", "wordnet", "cmudict")
+PATHS = ("home", "data", "lake", "prompts", "wordnet", "cmudict")
 """The settings at the top of the file that are paths."""
 
 
@@ -23,9 +23,6 @@ class SettingsFileSource(TomlConfigSettingsSource):
         for name in PATHS:
             if name in content:
                 content[name] = _beside(folder, content[name])
-        lake = content.get("lake")
-        if isinstance(lake, str) and "://" not in lake:
-            content["lake"] = _beside(folder, lake)
         encoders = content.get("encoder")
         for encoder in encoders.values() if isinstance(encoders, dict) else ():
             if isinstance(encoder, dict) and "folder" in encoder:
@@ -62,7 +59,8 @@ def _file(name: str, folder: Path, data: Path | None) -> str:
 
 
 def _beside(folder: Path, value: Any) -> Any:
-    """Return a path below the folder; absolute paths and paths from ~ are unchanged."""
-    if not isinstance(value, str) or not value or value.startswith("~") or Path(value).is_absolute():
+    """Return a path below the folder; absolute paths, paths from ~ and addresses are unchanged."""
+    is_relative = isinstance(value, str) and value and not value.startswith("~") and "://" not in value
+    if not is_relative or Path(value).is_absolute():
         return value
     return str(folder / value)

@@ -98,7 +98,7 @@ class Settings(SettingsFields):
 
     @property
     def lake_root(self) -> str:
-        """The lake's root: a folder or s3://bucket/path."""
+        """The folder of the lake."""
         return self.lake or str(self.home / "lake")
 
     @property
@@ -114,9 +114,8 @@ class Settings(SettingsFields):
     @property
     def written_folders(self) -> tuple[Path, ...]:
         """The local folders that a run writes to: the home, the lake, and the ledger's folder."""
-        lake = () if "://" in self.lake_root else (Path(self.lake_root),)
         ledger = sqlite_path(self.ledger) if self.ledger else None
-        return (self.home, *lake, *(() if ledger is None else (ledger.parent,)))
+        return (self.home, Path(self.lake_root), *(() if ledger is None else (ledger.parent,)))
 
     def model_of(self, assistant: str) -> str:
         """Return the name of an assistant's chat model."""
@@ -258,8 +257,7 @@ def load(path: Path | None = None, over: Mapping[str, Any] | None = None) -> Set
         },
     }
     settings = settings.model_copy(update=resolved)
-    if "://" not in settings.lake_root:
-        check_format(settings.home, Path(settings.lake_root))
+    check_format(settings.home, Path(settings.lake_root))
     return settings
 
 

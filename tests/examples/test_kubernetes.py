@@ -166,21 +166,21 @@ def test_run_is_a_valid_job_with_settings_data_and_secrets_by_name(job: dict[str
     assert names == {"memflow-environment", "memflow-secrets"}
     mounts = {mount["mountPath"]: mount for mount in container["volumeMounts"]}
     assert mounts["/data"]["readOnly"] and mounts["/etc/memflow"]["readOnly"]
+    assert "readOnly" not in mounts["/lake"]
     kinds = {volume["name"]: set(volume) - {"name"} for volume in pod["volumes"]}
     assert kinds["home"] == {"emptyDir"}
-    assert kinds["data"] == {"persistentVolumeClaim"}
+    assert kinds["data"] == kinds["lake"] == {"persistentVolumeClaim"}
 
 
 def test_settings_of_the_config_map_load_with_its_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings, environment, _ = documents("settings.yaml")
+    settings, environment, *_ = documents("settings.yaml")
     file = tmp_path / "memflow.toml"
     file.write_text(settings["data"]["memflow.toml"], encoding="utf-8")
     for name, value in environment["data"].items():
         monkeypatch.setenv(name, value)
     loaded = load(file)
-    assert loaded.lake_root.startswith("s3://")
     assert loaded.models["qwen"].concurrency == 16
     assert loaded.budget.calls == 1_000_000
     mounts = values()["runLauncher"]["config"]["k8sRunLauncher"]["volumeMounts"]
@@ -188,6 +188,7 @@ def test_settings_of_the_config_map_load_with_its_environment(
     assert {
         str(loaded.home),
         str(loaded.data),
+        loaded.lake_root,
         str(Path(environment["data"]["MEMFLOW_SETTINGS"]).parent),
     } == paths
     service = documents("vllm.yaml")[0]["metadata"]["name"]

@@ -17,11 +17,8 @@ from typing import Any
 
 import dagster as dg
 import pytest
-from report_home import read_data
-from typer.testing import CliRunner
 
 from memflow.chat.scripted import LABEL
-from memflow.cli import app
 from memflow.operations.planned_runs import Outcome
 from memflow.operations.retrieval_only import demo_retrieval
 from memflow.operations.selection import DEMO_MEMORIES, demo_domains
@@ -30,7 +27,6 @@ from memflow.records import BY_EVIDENCE, MEASURED, RECALL_AT_10, TABLES, columns
 from memflow.resources.instance.instance import open_instance
 from memflow.resources.lake.facts import VERSIONS
 from memflow.resources.lake.lake import Lake
-from memflow.resources.report.example import write_example
 from memflow.scoring.attribution import NO_EVIDENCE
 from memflow.scoring.catalog import EFFICIENCY_NAMES
 
@@ -280,18 +276,6 @@ def test_demo_run_prints_progress_and_usage(demo: Demo) -> None:
     asked = sum(row["requests"] for row in demo.summary["usage"])
     assert asked == ledger_rows(demo.home)["completions"]
     assert sum(row["failed"] for row in demo.summary["usage"]) == 0
-
-
-def test_example_report_has_the_scores_of_the_demo(demo: Demo, tmp_path: Path) -> None:
-    def scores(folder: Path) -> list[dict[str, Any]]:
-        board = read_data(folder, "scores")
-        rows = [dict(zip(board["columns"], row, strict=True)) for row in board["rows"]]
-        return [row for row in rows if row["metric"] not in EFFICIENCY_NAMES]
-
-    write_example(tmp_path / "example")
-    result = CliRunner().invoke(app, ["--home", str(demo.home), "report", str(tmp_path / "report")])
-    assert result.exit_code == 0, result.output
-    assert scores(tmp_path / "report") == scores(tmp_path / "example"), "run `make example`"
 
 
 @pytest.mark.pipeline

@@ -1,7 +1,7 @@
 """A backfill on a Ray cluster of two nodes, one of which is killed: the tables of the embedded run, nothing repeated.
 
-Needs the extra `ray`, PostgreSQL's programs and the S3 server moto. docs/how-to/deploy.md has the commands that start
-the nodes. `python -m bench.cluster --kill` runs more partitions.
+Needs the extra `ray` and PostgreSQL's programs. docs/how-to/deploy.md has the commands that start the nodes.
+`python -m bench.cluster --kill` runs more partitions.
 """
 
 import importlib.util
@@ -17,7 +17,6 @@ REQUIRED = {
     "ray": "Ray",
     "dagster_ray": "dagster-ray",
     "aiohttp_cors": "Ray's server for jobs, the extra `default` of ray",
-    "moto": "the S3 server moto",
 }
 DOMAINS, ASSISTANTS = ("memorybench_demo",), ("rag_2_4_30", "none", "full", "recent")
 

@@ -22,7 +22,7 @@ from memflow.resources.data.library import Library
 from memflow.resources.lake.lake import Lake
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.models.models import Models
-from memflow.resources.publishing.leaderboard import leaderboard_rows
+from memflow.resources.publishing.leaderboard import leaderboard
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.protocol_values import protocol_meta
 from memflow.resources.settings.settings import Settings, load
@@ -114,7 +114,7 @@ def measure(folder: Path, name: str, assistants: Sequence[str]) -> Home:
     with Models(settings, SqlLedger(settings.ledger_url)) as models:
         measure_with(settings, models, lake, name, assistants)
     only = settings.model_copy(update={"domains": (name,)})
-    scores = leaderboard_rows(only, lake, Warehouse(lake, settings.warehouse_path))
+    scores = leaderboard(only, lake, Warehouse(lake, settings.warehouse_path)).rows
     lake.write("score.leaderboard", "all", scores, fingerprint="test")
     return Home(folder)
 

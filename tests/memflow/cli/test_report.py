@@ -20,12 +20,6 @@ def test_report_is_written_below_the_home_by_default(measured) -> None:
     assert measured.json("report")["written"] == 0
 
 
-def test_example_is_written_without_a_lake(empty, tmp_path: Path) -> None:
-    assert empty("report", "--example", str(tmp_path / "example")).exit_code == 0
-    assert read_data(tmp_path / "example", "site")["scripted"] is True
-    assert not empty.folder.exists()
-
-
 def test_report_of_an_empty_lake_names_the_next_step(empty) -> None:
     assert "memflow run --demo" in empty.error("report")
 

@@ -13,7 +13,6 @@ from memflow.benchmarks.domains import Domain
 from memflow.plots.charts import chart, with_health_caption
 from memflow.plots.shapes import Chart
 from memflow.records import Score
-from memflow.scoring.comparison_table import comparison_markdown
 from memflow.scoring.drift import Evaluation, MetricValues, adjust_drifts, drift_rows
 from memflow.scoring.drift_summary import grouped
 from memflow.scoring.groups import Group
@@ -86,18 +85,6 @@ def test_markdown_of_failures_is_without_faulty_assistants() -> None:
     table = text[text.index("Failures by state probes") :].splitlines()
     assert [line for line in table if line.startswith("| odd")] == ["| odd (suspect) | 0.500 |  |  |"]
     assert not [line for line in table if line.startswith("| deaf")]
-
-
-def test_markdown_of_comparisons_names_faulty_assistants() -> None:
-    rows = [
-        comparison(domain="d", a="a", b="b", difference=0.5, value_a=1.0, value_b=0.5, n=9, n_episodes=9),
-        comparison(domain="d", a="a", b="c"),
-    ]
-    found = comparison_markdown(with_pair_health(rows, {"b": SUSPECT, "c": FAULTY}))
-    assert "a not told apart from b (suspect)" in found
-    assert found.endswith("\nd: c is faulty and compared with nobody")
-    alone = comparison_markdown(with_pair_health(rows[1:], {"c": FAULTY}))
-    assert alone == "no assistants to compare\n\nd: c is faulty and compared with nobody"
 
 
 def test_chart_has_no_curve_of_a_faulty_assistant_and_its_caption_names_it() -> None:

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 import duckdb
 import factories
 import pytest
-from lake_stores import memory_lake
 from row_types import change_columns, forget_columns
 
 from memflow.errors import DamagedFile
@@ -29,9 +28,9 @@ def patch() -> Iterator[pytest.MonkeyPatch]:
     forget_columns()
 
 
-@pytest.fixture(params=["disk", "object store"])
-def lake(request: pytest.FixtureRequest, tmp_path: Path) -> Lake:
-    lake = Lake(tmp_path / "lake") if request.param == "disk" else memory_lake(tmp_path / "cache")
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    lake = Lake(tmp_path / "lake")
     verdicts = [factories.verdict(assistant="old", probe_id=f"p{n}", value=n / 2) for n in range(3)]
     lake.write(TABLE, OLD, verdicts, fingerprint="f")
     lake.write("score.leaderboard", "all", [factories.score()], fingerprint="f")
@@ -44,7 +43,7 @@ def test_added_nullable_column_reads_as_null_in_older_files(
     before, moment = lake.facts(TABLE, OLD), datetime.now(UTC)
     change_columns(patch, TABLE, words=Words)
     change_columns(patch, "score.leaderboard", words=Words)
-    lake = Lake(lake.storage)
+    lake = Lake(lake.root)
     row = factories.row(TABLES[TABLE], assistant="new", words=7)
     lake.write(TABLE, NEW, [row], fingerprint="g")
 
@@ -83,7 +82,7 @@ def test_other_change_of_a_column_names_table_column_partition_and_what_to_rerun
     lake: Lake, patch: pytest.MonkeyPatch, tmp_path: Path, changed: dict[str, Any], reason: str
 ) -> None:
     change_columns(patch, TABLE, **changed)
-    lake = Lake(lake.storage)
+    lake = Lake(lake.root)
     sentence = (
         rf"score\.verdicts of d/old in .*d,old\.parquet has other columns than this version of memflow: {reason}\. "
         r"Run `memflow run --domain d --memory old`, which rebuilds it: .*"
@@ -108,7 +107,7 @@ def test_accumulated_table_with_other_columns_begins_again_once_its_file_is_move
     lake.write(table, "all", rows[:1], fingerprint="f")
     lake.write(table, "all", rows, fingerprint="f")
     change_columns(patch, table, judge=None)
-    lake = Lake(lake.storage)
+    lake = Lake(lake.root)
     sentence = r"score\.history of all in .* `judge` was removed\. No version before it .* Move the file away"
     with pytest.raises(DamagedFile, match=sentence):
         lake.accumulated(table, "all")

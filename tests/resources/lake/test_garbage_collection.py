@@ -1,22 +1,16 @@
-"""Removal of replaced rows: by age and size, never rows in use, and without loss under a kill at any moment."""
+"""Removal of replaced rows: by age and size, and never rows in use."""
 
-import random
 import shutil
-import signal
-import subprocess
-import sys
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lake_stores import START, hour, timed_lake
+from timed_lake import START, hour, timed_lake
 from valid_rows import valid_rows
 
 from memflow.errors import MissingData
 from memflow.resources.lake.garbage_collection import collect, collectable, kept_bytes
-from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.past import PastLake
 
 TABLE = "score.verdicts"
@@ -25,10 +19,10 @@ ALL = 10**12
 """More bytes than any lake of these tests."""
 
 
-@pytest.fixture(params=["local", "store"])
-def lake(request, tmp_path):
+@pytest.fixture
+def lake(tmp_path):
     """Return a lake with one partition that was written four times with different rows."""
-    lake = timed_lake(request.param, tmp_path)
+    lake = timed_lake(tmp_path)
     for number in (1, 2, 3, 4):
         lake.write(TABLE, "d/a", ROWS[:number], fingerprint="")
     return lake
@@ -86,12 +80,11 @@ STEPS = st.lists(
 )
 
 
-@pytest.mark.parametrize("kind", ["local", "store"])
 @given(steps=STEPS)
 @settings(max_examples=60, deadline=None)
-def test_every_moment_shows_what_was_written_or_reports_what_was_removed(kind, tmp_path_factory, steps):
+def test_every_moment_shows_what_was_written_or_reports_what_was_removed(tmp_path_factory, steps):
     folder = tmp_path_factory.mktemp("lake")
-    lake = timed_lake(kind, folder)
+    lake = timed_lake(folder)
     states = [{}]
     for step, first, second in steps:
         if step == "gc":
@@ -119,44 +112,3 @@ def earlier_rows_exist(lake, partition):
     versions = lake.versions(TABLE, partition)
     earlier = [each for each in versions if each.facts.digest != versions[0].facts.digest]
     return not earlier or PastLake(lake, earlier[0].since).removed_partitions(TABLE).count(partition) == 0
-
-
-REMOVE = """
-import sys
-from datetime import UTC, datetime
-from memflow.resources.lake.garbage_collection import collect, collectable
-from memflow.resources.lake.lake import Lake
-
-lake = Lake(sys.argv[1])
-chosen = collectable(lake, datetime.now(UTC), 0)
-print(len(chosen), flush=True)
-collect(lake, chosen)
-"""
-
-
-@pytest.mark.kill
-def test_removal_that_is_killed_loses_no_rows_in_use_and_finishes_when_rerun(tmp_path):
-    lake, partitions = Lake(tmp_path / "lake"), [f"d/a{number}" for number in range(40)]
-    for count in (1, 2, 3, 4):
-        for partition in partitions:
-            lake.write(TABLE, partition, ROWS[:count], fingerprint="")
-    chance, kills = random.Random(5), 0
-    for _ in range(12):
-        process = subprocess.Popen(
-            [sys.executable, "-c", REMOVE, lake.root], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(chance.uniform(0, 0.01))
-        process.send_signal(signal.SIGKILL)
-        kills += process.wait() == -signal.SIGKILL
-        for partition in partitions:
-            current, earlier = lake.versions(TABLE, partition)[:2]
-            assert lake.read(TABLE, partition) == ROWS
-            assert len(PastLake(lake, earlier.since).read(TABLE, partition)) == 3
-            assert current.facts.rows == 4
-    assert kills > 0
-    collect(lake, collectable(lake, datetime.now(UTC), 0))
-    assert collectable(lake, datetime.now(UTC), 0) == []
-    oldest = lake.versions(TABLE, partitions[-1])[-1].since
-    assert PastLake(lake, oldest).removed_partitions(TABLE) == sorted(partitions)

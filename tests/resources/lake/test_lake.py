@@ -14,7 +14,6 @@ from valid_rows import valid_rows
 
 from memflow.errors import BadInput, DamagedFile, MissingData
 from memflow.records import TABLES, Variable, columns
-from memflow.resources.files.file_cache import FileState, RowCache
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.snapshots import snapshot_of
 
@@ -46,7 +45,7 @@ def lake(tmp_path):
 def test_lake_returns_the_rows_of_every_table_as_written(lake, table):
     rows = [row_of(table, nulls=False), row_of(table, nulls=True)]
     lake.write(table, "d", rows, fingerprint="r")
-    assert lake.read(table, "d") == Lake(f"file://{lake.root}").read(table, "d") == rows
+    assert lake.read(table, "d") == Lake(lake.root).read(table, "d") == rows
 
 
 def test_lake_facts_contain_digest_fingerprint_row_count_and_metadata(lake):
@@ -186,7 +185,7 @@ def test_failed_lake_write_keeps_the_old_partition_file(lake, monkeypatch):
     def full(descriptor):
         raise OSError("no space left on device")
 
-    monkeypatch.setattr("memflow.resources.lake.storage.local.os.fsync", full)
+    monkeypatch.setattr("memflow.resources.lake.storage.os.fsync", full)
     with pytest.raises(OSError, match="no space left"):
         lake.write("score.verdicts", "d/a", [verdict(2, 1.0)], fingerprint="new")
     assert lake.facts("score.verdicts", "d/a").fingerprint == "old"
@@ -254,16 +253,6 @@ def test_digests_are_equal_exactly_for_equal_rows_without_measured_columns(tmp_p
     assert (digests[0] == digests[2]) == (rows == other)
 
 
-def test_lake_returns_cached_rows_of_an_unchanged_file_as_a_new_list(tmp_path):
-    lake = Lake(tmp_path)
-    for table, rows in valid_rows().items():
-        lake.write(table, "d", rows, fingerprint="")
-        kept, read = lake.read(table, "d"), Lake(tmp_path).read(table, "d")
-        assert kept == read == rows
-        assert lake.read(table, "d") is not kept
-        assert lake.read(table, "d", vectors=False) == Lake(tmp_path).read(table, "d", vectors=False)
-
-
 def test_lake_reads_a_file_again_that_another_process_replaced(tmp_path):
     lake, other = Lake(tmp_path), Lake(tmp_path)
     rows = valid_rows()["question.probes"]
@@ -277,25 +266,11 @@ def test_lake_reads_a_file_again_that_another_process_replaced(tmp_path):
         lake.read("question.probes", "d")
 
 
-def test_row_cache_evicts_least_recently_used_files():
-    cache, state = RowCache(most=5), FileState(1, 2, 3)
-    for name in "ab":
-        cache.put(name, state, [name])
-    cache.put("c", FileState(1, 6, 3), ["c"])
-    assert cache.get("c", FileState(1, 6, 3)) is None  # larger than all that is kept
-    assert cache.get("a", state) == ["a"]
-    cache.put("d", state, ["d"])
-    assert cache.get("b", state) is None
-    assert cache.get("a", FileState(1, 2, 4)) is None
-    assert [cache.get(name, state) for name in "ad"] == [["a"], ["d"]]
-
-
 def test_lake_returns_only_the_rows_of_the_given_episodes(lake):
     rows = [replace(verdict(number, 1.0), episode_id=f"e{number % 3}") for number in range(9)]
     lake.write("score.verdicts", "d/m", rows, fingerprint="")
-    for reader in (lake, Lake(lake.root)):  # with and without cached rows
-        found = list(reader.stream("score.verdicts", "d/m", episodes={"e0", "e2"}))
-        assert found == [row for row in rows if row.episode_id != "e1"]
+    found = list(lake.stream("score.verdicts", "d/m", episodes={"e0", "e2"}))
+    assert found == [row for row in rows if row.episode_id != "e1"]
     assert lake.read("score.verdicts", "d/m") == rows
 
 

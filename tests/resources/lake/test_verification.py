@@ -107,9 +107,9 @@ def test_bit_that_changed_without_another_modification_time_is_noticed_by_the_ne
 
 def test_file_is_read_once_for_its_hash_in_each_process(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
-    verify_rows = __import__("memflow.resources.lake.partition_files", fromlist=["verify_rows"]).verify_rows
+    verify_rows = __import__("memflow.resources.lake.verification", fromlist=["verify_rows"]).verify_rows
     monkeypatch.setattr(
-        "memflow.resources.lake.partition_files.verify_rows",
+        "memflow.resources.lake.verification.verify_rows",
         lambda *args: calls.append("") or verify_rows(*args),
     )
     for _ in range(3):

@@ -1,13 +1,17 @@
-"""Kept versions of the lake: earlier moments, shared files, killed writers and object stores."""
+"""Kept versions of the lake: earlier moments, shared files, killed writers and concurrent ones."""
 
+from dataclasses import replace
 from datetime import timedelta
+from itertools import pairwise
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from lake_stores import START, hour, timed_lake
+from timed_lake import START, hour, timed_lake
 from valid_rows import valid_rows
 
 from memflow.errors import BadInput, MissingData
+from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.past import PastLake
 from memflow.resources.lake.snapshots import snapshot_of
 from memflow.resources.lake.versions import kept_files
@@ -17,9 +21,9 @@ TABLE = "score.verdicts"
 ROWS = valid_rows()[TABLE][:4]
 
 
-@pytest.fixture(params=["local", "store"])
-def lake(request, tmp_path):
-    return timed_lake(request.param, tmp_path)
+@pytest.fixture
+def lake(tmp_path):
+    return timed_lake(tmp_path)
 
 
 def test_lake_as_of_returns_rows_and_metadata_of_that_moment(lake):
@@ -83,14 +87,7 @@ def vars_of(row):
     return {name: getattr(row, name) for name in row.__dataclass_fields__}
 
 
-def test_sql_over_a_past_lake_reads_the_rows_of_that_moment(lake, tmp_path):
-    lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
-    lake.write(TABLE, "d/a", ROWS, fingerprint="")
-    past = Warehouse(PastLake(lake, hour(1)), tmp_path / "memflow.duckdb")
-    assert past.sql(f"SELECT count(*) AS n FROM {TABLE}") == [{"n": 1}]
-
-
-def test_past_view_does_not_change_when_the_partition_is_replaced_while_it_is_open(lake):
+def test_past_view_does_not_change_when_the_partition_is_replaced_while_it_is_open(lake, tmp_path):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
     past = PastLake(lake, hour(1))
     assert past.partitions(TABLE) == ["d/a"]
@@ -98,10 +95,12 @@ def test_past_view_does_not_change_when_the_partition_is_replaced_while_it_is_op
     assert past.read(TABLE, "d/a") == ROWS[:1]
     with snapshot_of(past, [TABLE]) as still:
         assert still.read(TABLE, "d/a") == ROWS[:1]
+    assert Warehouse(past, tmp_path / "memflow.duckdb").sql(f"SELECT count(*) AS n FROM {TABLE}") == [
+        {"n": 1}
+    ]
 
 
-def test_writer_killed_before_the_rename_leaves_the_old_state_and_no_second_version(tmp_path, monkeypatch):
-    lake = timed_lake("local", tmp_path)
+def test_writer_killed_before_the_rename_leaves_the_old_state_and_no_second_version(lake, monkeypatch):
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
 
     def killed(self, target):
@@ -121,12 +120,38 @@ def test_writer_killed_before_the_rename_leaves_the_old_state_and_no_second_vers
     assert PastLake(lake, hour(1)).read(TABLE, "d/a") == ROWS[:1]
 
 
-def test_kept_rows_are_copied_on_a_disk_without_hard_links(tmp_path, monkeypatch):
+def test_kept_rows_are_copied_on_a_disk_without_hard_links(lake, monkeypatch):
     def cannot(source, target):
         raise PermissionError("operation not permitted")
 
-    monkeypatch.setattr("memflow.resources.lake.storage.local.os.link", cannot)
-    lake = timed_lake("local", tmp_path)
+    monkeypatch.setattr("memflow.resources.lake.storage.os.link", cannot)
     lake.write(TABLE, "d/a", ROWS[:1], fingerprint="")
     lake.write(TABLE, "d/a", ROWS, fingerprint="")
     assert PastLake(lake, hour(1)).read(TABLE, "d/a") == ROWS[:1]
+
+
+def write_five_times(root, name, barrier):
+    lake = Lake(root)
+    barrier.wait()
+    for number in range(5):
+        rows = [replace(ROWS[0], probe_id=f"{name}{number}")] * 2
+        lake.write(TABLE, "d/a", rows, fingerprint=rows[0].probe_id)
+
+
+def test_concurrent_writers_of_a_partition_lose_no_version(tmp_path):
+    root, processes, names = str(tmp_path / "lake"), get_context("fork"), "wxyz"
+    barrier = processes.Barrier(len(names))
+    writers = [processes.Process(target=write_five_times, args=(root, name, barrier)) for name in names]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(60)
+    assert [writer.exitcode for writer in writers] == [0] * len(names)
+    lake = Lake(root)
+    versions = lake.versions(TABLE, "d/a")
+    written = sorted(f"{name}{number}" for name in names for number in range(5))
+    assert sorted(version.facts.fingerprint for version in versions) == written
+    assert all(after.since > before.since for after, before in pairwise(versions))
+    for version in versions:
+        rows = PastLake(lake, version.since).read(TABLE, "d/a")
+        assert [row.probe_id for row in rows] == [version.facts.fingerprint] * 2

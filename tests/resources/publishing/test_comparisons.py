@@ -1,4 +1,4 @@
-"""The rows of score.comparisons from a lake, and their cache."""
+"""The rows of score.comparisons from a lake, of which unchanged pairs are stored ones."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +9,7 @@ import pytest
 import memflow.resources.publishing.comparisons
 from memflow.records import Comparison
 from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.comparisons import comparison_rows
-from memflow.resources.publishing.leaderboard import CachedScores
+from memflow.resources.publishing.comparisons import comparison_table
 from memflow.resources.settings.settings import Settings
 
 DOMAIN = "comem_demo"
@@ -51,13 +50,15 @@ def write_verdicts(lake: Lake, assistant: str, wrong_every: int, probes: str | N
     lake.write("score.verdicts", f"{DOMAIN}/{assistant}", rows, fingerprint="", meta=meta)
 
 
-def rows(lake: Lake, cached: CachedScores | None = None) -> list[Comparison]:
-    settings = Settings(home=lake_folder(lake), domains=(DOMAIN,))
-    return comparison_rows(settings, lake, cached)
-
-
-def lake_folder(lake: Lake) -> Path:
-    return Path(lake.root).parent
+def rows(lake: Lake, *, store: bool = False) -> list[Comparison]:
+    """Return the comparisons; with `store`, write them to the lake, otherwise compute all of them."""
+    settings = Settings(home=Path(lake.root).parent, domains=(DOMAIN,))
+    code = "code" if store else str(len(lake.versions("score.comparisons", "all")))
+    found, meta = comparison_table(settings, lake, lambda benchmark: code)
+    if store:
+        noisy = [replace(row, noise=0.5, within_noise=True) for row in found]
+        lake.write("score.comparisons", "all", noisy, fingerprint="", meta=meta)
+    return [*found]
 
 
 def test_every_two_assistants_of_a_domain_have_a_comparison(lake: Lake) -> None:
@@ -74,11 +75,10 @@ def test_every_two_assistants_of_a_domain_have_a_comparison(lake: Lake) -> None:
 def test_many_assistants_are_compared_over_all_probes_only(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cached = CachedScores(lake_folder(lake) / "scores.sqlite", lambda *_: "code")
-    few = rows(lake, cached)
+    few = rows(lake, store=True)
     assert {row.slice for row in few} > {"all"}
     monkeypatch.setattr(memflow.resources.publishing.comparisons, "MOST_BY_SLICE", 2)
-    assert rows(lake, cached) == [row for row in few if row.slice == "all"]
+    assert rows(lake, store=True) == [row for row in few if row.slice == "all"]
 
 
 def test_verdicts_on_former_probes_are_not_compared(lake: Lake) -> None:
@@ -101,14 +101,11 @@ def write_health(lake: Lake, assistant: str, state: str) -> None:
     lake.write("score.health", f"{DOMAIN}/{assistant}", [row], fingerprint="")
 
 
-def test_faulty_assistant_is_compared_with_nobody_and_the_reason_is_stated(
-    lake: Lake, tmp_path: Path
-) -> None:
-    cached = CachedScores(tmp_path / "scores.sqlite", lambda benchmark: "code")
-    before = rows(lake, cached)
+def test_faulty_assistant_is_compared_with_nobody_and_the_reason_is_stated(lake: Lake) -> None:
+    before = rows(lake, store=True)
     write_health(lake, "none", "faulty")
     write_health(lake, "rag", "suspect")
-    found = rows(lake, cached)
+    found = rows(lake, store=True)
     assert found == rows(lake)
     [*withheld] = [row for row in found if "none" in (row.a, row.b)]
     reason = "none is not measured: 32 of 32 reads were empty"
@@ -120,11 +117,11 @@ def test_faulty_assistant_is_compared_with_nobody_and_the_reason_is_stated(
     assert (valid.difference, valid.p_adjusted, valid.health_b) == (0.5, valid.p, "suspect")
     write_health(lake, "none", "ok")
     write_health(lake, "rag", "ok")
-    assert [replace(row, health_a=None, health_b=None) for row in rows(lake, cached)] == before
+    assert [replace(row, health_a=None, health_b=None) for row in rows(lake, store=True)] == before
 
 
 def test_only_pairs_with_changed_verdicts_are_computed_again(
-    lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     computed: list[list[tuple[int, int]]] = []
     real = memflow.resources.publishing.comparisons.compare
@@ -134,11 +131,10 @@ def test_only_pairs_with_changed_verdicts_are_computed_again(
         return real(context, measures, pairs, by_slice)
 
     monkeypatch.setattr(memflow.resources.publishing.comparisons, "compare", spy)
-    cached = CachedScores(tmp_path / "scores.sqlite", lambda benchmark: "code")
-    first = rows(lake, cached)
-    assert rows(lake, cached) == first
+    first = rows(lake, store=True)
+    assert rows(lake, store=True) == first
     assert computed == [[(0, 1), (0, 2), (1, 2)]]
     write_verdicts(lake, "rag", 3)
-    changed = rows(lake, cached)
+    changed = rows(lake, store=True)
     assert computed[1:] == [[(0, 2), (1, 2)]]
     assert changed == rows(lake)

@@ -1,7 +1,6 @@
 """memflow.duckdb: it follows the lake, and is replaced atomically beside readers and other writers."""
 
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -123,8 +122,7 @@ PUBLISH = textwrap.dedent(
     from pathlib import Path
     from measured_lake import DOMAINS, settings_of, write_assistant
     from memflow.resources.lake.lake import Lake
-    from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
-    from memflow.resources.publishing.score_cache import NAME
+    from memflow.resources.publishing.leaderboard import leaderboard
     from memflow.resources.publishing.warehouse import Warehouse
 
     root, path, times = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
@@ -133,9 +131,8 @@ PUBLISH = textwrap.dedent(
         if len(sys.argv) > 4:
             write_assistant(lake, DOMAINS[time % 2], sys.argv[4], time)
         warehouse = Warehouse(lake, path)
-        cached = CachedScores(path.parent / NAME, lambda name: "1")
-        rows = leaderboard_rows(settings_of(path.parent), lake, warehouse, cached)
-        lake.write("score.leaderboard", "all", rows, fingerprint="")
+        rows, meta = leaderboard(settings_of(path.parent), lake, warehouse, lambda name: "1")
+        lake.write("score.leaderboard", "all", rows, fingerprint="", meta=meta)
         warehouse.publish()
     """
 )
@@ -154,7 +151,7 @@ def test_two_processes_publish_at_the_same_time(lake: Lake, path: Path, tmp_path
     published = {
         table: rows(path, f"FROM {table} ORDER BY ALL") for table in ("score.verdicts", "score.leaderboard")
     }
-    for name in (path, path.parent / ".cache"):
-        shutil.rmtree(name) if name.is_dir() else name.unlink()
+    path.unlink()
+    Path(lake.path("score.leaderboard", "all")).unlink()
     assert start_publishing(lake, path, "1").wait(300) == 0
     assert published == {table: rows(path, f"FROM {table} ORDER BY ALL") for table in published}

@@ -1,4 +1,4 @@
-"""The leaderboard from changed partitions and cached values: equal to one that is computed from scratch."""
+"""The leaderboard from changed domains and stored rows: equal to one that is computed from scratch."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 from measured_lake import ASSISTANTS, DOMAINS, remove_assistant, write_assistant, write_health, write_probes
 from profiles import examples
 
-from memflow.errors import BadInput
 from memflow.records import Score
 from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.leaderboard import CachedScores, leaderboard_rows
-from memflow.resources.publishing.score_cache import NAME
+from memflow.resources.publishing.leaderboard import leaderboard
 from memflow.resources.publishing.warehouse import Warehouse
 
 
@@ -31,20 +29,20 @@ class Home:
         """The lake, as another process opens it: nothing is cached in memory."""
         return Lake(self.settings.lake_root)
 
-    def cached(self) -> list[Score]:
-        """Return the rows that are computed with cached values, after writing them to the lake."""
+    def published(self) -> list[Score]:
+        """Return the rows of which unchanged domains are stored ones, after writing them to the lake."""
         lake, home = self.lake, Path(self.settings.home)
         warehouse = Warehouse(lake, home / "memflow.duckdb")
-        rows = leaderboard_rows(
-            self.settings, lake, warehouse, CachedScores(home / NAME, lambda name: self.code)
-        )
-        lake.write("score.leaderboard", "all", rows, fingerprint="")
-        return rows
+        rows, meta = leaderboard(self.settings, lake, warehouse, lambda name: self.code)
+        # What a publication adds to the rows is no part of them.
+        ranked = [replace(row, rank_low=1, noise=0.5) for row in rows]
+        lake.write("score.leaderboard", "all", ranked, fingerprint="", meta=meta)
+        return [*rows]
 
     def scratch(self) -> list[Score]:
-        """Return the rows that are computed without a cache."""
+        """Return the rows that are computed without stored rows."""
         lake = self.lake
-        return leaderboard_rows(self.settings, lake, Warehouse(lake, "unused.duckdb"))
+        return [*leaderboard(self.settings, lake, Warehouse(lake, "unused.duckdb")).rows]
 
 
 @pytest.fixture
@@ -70,7 +68,7 @@ CHANGES = st.lists(
 
 @settings(examples(6), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rounds=st.lists(CHANGES, min_size=2, max_size=3), seed=st.integers(0, 3))
-def test_cached_leaderboard_and_database_equal_full_recomputation_after_any_changes(
+def test_leaderboard_and_database_equal_full_recomputation_after_any_changes(
     rounds: list[list[tuple[str, str, str]]], seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     home = Home(tmp_path_factory.mktemp("home"))
@@ -89,7 +87,7 @@ def test_cached_leaderboard_and_database_equal_full_recomputation_after_any_chan
                 write_health(home.lake, domain, assistant, change)
             else:
                 write_probes(home.lake, domain, seed + number)
-        assert home.cached() == home.scratch()
+        assert home.published() == home.scratch()
         Warehouse(home.lake, path).publish()
         other = tmp_path_factory.mktemp("other") / "memflow.duckdb"
         Warehouse(home.lake, other).publish()
@@ -99,7 +97,7 @@ def test_cached_leaderboard_and_database_equal_full_recomputation_after_any_chan
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_scores_of_others_are_those_without_the_faulty_assistant(home: Home, domain: str) -> None:
     write_health(home.lake, domain, "full", "faulty")
-    found = [each for each in home.cached() if each.domain == domain]
+    found = [each for each in home.published() if each.domain == domain]
     remove_assistant(home.lake, domain, "full")
     without = [replace(each, differing_settings=None) for each in home.scratch() if each.domain == domain]
     others = [replace(each, differing_settings=None) for each in found if each.assistant != "full"]
@@ -122,44 +120,38 @@ def contents(path: Path) -> dict[str, list[tuple[object, ...]]]:
         return {table: connection.execute(f"FROM {table} ORDER BY ALL").fetchall() for table in tables}
 
 
-def test_unchanged_partitions_are_not_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
-    home.cached()
+def test_verdicts_of_unchanged_assistants_are_not_read(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.published()
     write_assistant(home.lake, "comem_demo", "full", 1)
-    read: set[str] = set()
+    read: set[tuple[str, str]] = set()
     monkeypatch.setattr(
         Lake,
         "read",
-        lambda lake, table, name, _=Lake.read, **more: read.add(name) or _(lake, table, name, **more),
+        lambda lake, table, name, _=Lake.read, **more: (
+            read.add((table, name)) or _(lake, table, name, **more)
+        ),
     )
-    home.cached()
-    assert read == {"comem_demo", "comem_demo/full", "comem_demo/none", "comem_demo/oracle"}
+    home.published()
+    verdicts = {name for table, name in read if table == "score.verdicts"}
+    assert verdicts == {"comem_demo/full", "comem_demo/none", "comem_demo/oracle"}
     read.clear()
-    home.cached()
-    assert not read
+    home.published()
+    assert {table for table, _ in read} == {"score.leaderboard"}
 
 
-def test_measured_times_are_not_cached_although_the_content_hash_is_equal(home: Home) -> None:
+def test_measured_times_are_computed_again_although_the_content_hash_is_equal(home: Home) -> None:
     lake, partition = home.lake, "comem_demo/full"
-    before = home.cached()
+    before = home.published()
     facts = lake.facts("answer.replies", partition)
     slower = [replace(row, own_s=(row.own_s or 0) + 1) for row in lake.read("answer.replies", partition)]
     written = lake.write("answer.replies", partition, slower, fingerprint="", meta=facts.meta)
-    after = home.cached()
+    after = home.published()
     assert written.digest == facts.digest
     assert after != before and after == home.scratch()
 
 
-def test_changed_metric_code_makes_all_cached_scores_recomputed(
-    home: Home, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    home.cached()
+def test_changed_metric_code_makes_all_scores_recomputed(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    home.published()
     home.code = "2"
     monkeypatch.setattr("memflow.resources.publishing.domain_scores.own_scores", lambda *_: [])
-    assert home.cached() == []
-
-
-def test_damaged_score_cache_raises_error_with_advice_to_delete_the_file(home: Home) -> None:
-    (Path(home.settings.home) / NAME).parent.mkdir(exist_ok=True)
-    (Path(home.settings.home) / NAME).write_bytes(b"no database" * 100)
-    with pytest.raises(BadInput, match=r"scores-2\.sqlite cannot be used .*Delete the file, then rerun"):
-        home.cached()
+    assert home.published() == []

@@ -6,7 +6,7 @@ import pytest
 from measured_lake import ASSISTANTS, DOMAINS, settings_of, write_assistant, write_probes
 
 from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.leaderboard import leaderboard_rows
+from memflow.resources.publishing.leaderboard import leaderboard
 from memflow.resources.publishing.partition_scores import partition_scores, published_primary_scores
 from memflow.resources.publishing.warehouse import Warehouse
 
@@ -19,7 +19,7 @@ def test_scores_of_a_partition_equal_those_of_the_leaderboard(tmp_path: Path, na
     write_probes(lake, name)
     for seed, assistant in enumerate(ASSISTANTS):
         write_assistant(lake, name, assistant, seed)
-    lake.write("score.leaderboard", "all", leaderboard_rows(settings, lake, warehouse), fingerprint="")
+    lake.write("score.leaderboard", "all", leaderboard(settings, lake, warehouse).rows, fingerprint="")
     published = {(each.assistant, each.metric): each for each in published_primary_scores(settings, lake)}
 
     found = [

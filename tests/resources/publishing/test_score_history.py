@@ -4,7 +4,6 @@ from multiprocessing import get_context
 
 import pytest
 from factories import score
-from lake_stores import memory_lake
 
 from memflow.resources.lake.facts import RUN
 from memflow.resources.lake.lake import Lake
@@ -67,11 +66,10 @@ def test_eight_concurrent_publishers_keep_the_history_equal_to_the_leaderboard(t
     check_history(Lake(root))
 
 
-@pytest.mark.parametrize("kind", ["local", "store"])
 @pytest.mark.parametrize("first", ["one", "two"])
 @pytest.mark.parametrize("last_leaderboard", ["one", "two"])
-def test_two_runs_publish_at_the_same_time(kind, first, last_leaderboard, tmp_path):
-    lake = Lake(tmp_path / "lake") if kind == "local" else memory_lake(tmp_path)
+def test_two_runs_publish_at_the_same_time(first, last_leaderboard, tmp_path):
+    lake = Lake(tmp_path / "lake")
     write_leaderboard(lake, "zero", scores_of("a"))
     write_history(lake, "zero", history_rows(Settings(), lake, "zero", scores_of("a")))
     before = lake.read(TABLE, PARTITION)
@@ -85,9 +83,8 @@ def test_two_runs_publish_at_the_same_time(kind, first, last_leaderboard, tmp_pa
     assert lake.read(TABLE, PARTITION)[: len(before)] == before
 
 
-@pytest.mark.parametrize("kind", ["local", "store"])
-def test_row_that_was_added_during_a_publication_stays(kind, tmp_path):
-    lake = Lake(tmp_path / "lake") if kind == "local" else memory_lake(tmp_path)
+def test_row_that_was_added_during_a_publication_stays(tmp_path):
+    lake = Lake(tmp_path / "lake")
     computed = history_rows(Settings(), lake, "two", scores_of("b"))
     write_leaderboard(lake, "one", scores_of("c"))
     write_history(lake, "one", history_rows(Settings(), lake, "one", scores_of("c")))

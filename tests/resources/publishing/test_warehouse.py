@@ -5,14 +5,12 @@ from pathlib import Path
 import duckdb
 import factories
 import pytest
-from lake_stores import memory_lake
 
 from memflow.errors import BadInput, DamagedFile
 from memflow.records import TABLES, columns
 from memflow.resources.lake.damage import UNPARTITIONED
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.database import METRICS
-from memflow.resources.publishing.sql_files import VIEWS
 from memflow.resources.publishing.table_sql import TYPES
 from memflow.resources.publishing.warehouse import Warehouse
 
@@ -59,12 +57,10 @@ def fill(lake):
         lake.write(table, partition, rows, fingerprint="")
 
 
-@pytest.fixture(params=["disk", "object store"])
-def lake(request, tmp_path):
+@pytest.fixture
+def lake(tmp_path):
     # A folder whose name would be a pattern, had it not been escaped.
-    return (
-        Lake(tmp_path / "it's [1]*" / "lake") if request.param == "disk" else memory_lake(tmp_path / "cache")
-    )
+    return Lake(tmp_path / "it's [1]*" / "lake")
 
 
 @pytest.fixture
@@ -205,14 +201,13 @@ def test_published_duckdb_file_matches_the_lake_and_describes_its_columns(filled
                 "SELECT table_schema || '.' || table_name, table_type FROM information_schema.tables"
             ).fetchall()
         )
-    other = (METRICS, *VIEWS)
-    assert [row for row in described if row[0] not in other] == sorted(
+    assert [row for row in described if row[0] != METRICS] == sorted(
         (table, column.name, TYPES[column.type], column.description)
         for table in TABLES
         for column in columns(table)
     )
-    copied = {METRICS, *UNPARTITIONED, *(() if lake.local else TABLES)}
-    assert kinds == {name: "BASE TABLE" if name in copied else "VIEW" for name in (*TABLES, *other)}
+    copied = {METRICS, *UNPARTITIONED}
+    assert kinds == {name: "BASE TABLE" if name in copied else "VIEW" for name in (*TABLES, METRICS)}
 
 
 def test_published_views_show_partitions_that_were_written_later(tmp_path):

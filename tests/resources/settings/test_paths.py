@@ -65,7 +65,6 @@ def test_files_of_a_data_set_are_beside_the_settings_or_in_the_data_folder(file:
 
 def test_lake_in_a_folder_begins_at_the_folder_of_the_settings(file: Path) -> None:
     assert loaded(file, 'lake = "lake"\n').lake == str(file.parent / "lake")
-    assert loaded(file, 'lake = "s3://bucket/lake"\n').lake == "s3://bucket/lake"
 
 
 def test_pattern_beside_settings_in_a_folder_with_brackets_finds_its_files(file: Path) -> None:

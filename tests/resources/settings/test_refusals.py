@@ -54,7 +54,7 @@ def refused(text: str) -> str:
         ('[encoder.fr]\nfolder = "x"', 'the name "fr" in encoder.fr', "It must be one of 'en' or 'zh'."),
         ("[encoder.en]\nlayer = 1", "encoder.en.folder is missing", "Add it."),
         ('[memories.x]\nsystem = "recent"\nk = 3', "memories.x: `k` (3)", "Remove it"),
-        ('lake = "ftp://x"', 'lake = "ftp://x"', "Use a folder, s3://bucket/path"),
+        ('lake = "ftp://x"', 'lake = "ftp://x"', "the lake is a folder"),
     ],
 )
 def test_refusal_names_source_key_value_and_what_is_allowed(text: str, given: str, allowed: str) -> None:

@@ -1,11 +1,10 @@
-"""Views over the verdicts: their headers, and equal results of SQL and Python for histories."""
+"""Equal results of SQL and Python for the histories of answers."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-import duckdb
 import factories
 import numpy as np
 import numpy.typing as npt
@@ -18,11 +17,9 @@ from profiles import examples
 from memflow.metrics.continual import complete_rows, summary
 from memflow.records import Probe, Verdict
 from memflow.resources.lake.lake import Lake
-from memflow.resources.publishing.sql_files import VIEWS
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.scoring.continual import CheckpointSums, continual_scores
 
-SQL = Path(__file__).parents[2] / "sql" / "views"
 ASSISTANTS = ("none", "rag", "rag@big", "none@big")
 Array = npt.NDArray[np.float64]
 
@@ -67,17 +64,6 @@ def histories(values: dict[str, Array], assistant: str, opens: bool) -> Array:
     return np.column_stack((values[f"none{at}{model}"][:, 0], values[assistant]))
 
 
-def test_every_view_has_a_sql_file_and_every_sql_file_a_view() -> None:
-    assert {f"{path.parent.name}.{path.stem}" for path in SQL.rglob("*.sql")} == set(VIEWS)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-def test_view_file_states_the_grain_and_creates_the_view_of_its_name(view: str) -> None:
-    text = (SQL / f"{view.replace('.', '/')}.sql").read_text(encoding="utf-8")
-    assert text.startswith("-- Grain: One row per ")
-    assert f"CREATE OR REPLACE VIEW {view} AS" in text
-
-
 CELLS = st.sampled_from((0.0, 1.0)) | st.integers(0, 16).map(lambda number: number / 16)
 GAPPED = st.one_of(CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, CELLS, st.just(math.nan))
 
@@ -97,29 +83,16 @@ def test_history_scores_from_sql_and_python_agree_on_random_answers(
         worlds[domain] = values, opens
         fill(lake, domain, values, opens)
     warehouse = Warehouse(lake, folder / "memflow.duckdb")
-    shown = warehouse.sql("FROM score.continual ORDER BY domain, assistant, checkpoint")
     for domain, (values, opens) in worlds.items():
         added = [CheckpointSums(**row) for row in warehouse.query("continual", domain=domain)]
         for assistant in ASSISTANTS:
             correct = histories(values, assistant, opens)
-            rows = [row for row in shown if (row["domain"], row["assistant"]) == (domain, assistant)]
-            assert [row["n"] for row in rows] == [complete_rows(correct).sum()] * len(rows)
-            assert [row["questions"] for row in rows] == [len(correct)] * len(rows)
-            assert {row.complete for row in added if row.assistant == assistant} >= {0} or complete_rows(
-                correct
-            ).any()
+            rows = [row for row in added if row.assistant == assistant]
+            at_start = [row for row in rows if row.measure == "accuracy" and row.checkpoint == 0]
+            assert sum(row.questions for row in at_start) == len(correct)
+            assert sum(row.complete for row in at_start) == complete_rows(correct).sum()
             if complete_rows(correct).any():
-                assert_same_rows(rows, correct, opens)
-                assert_same_scores([row for row in added if row.assistant == assistant], correct, opens)
-
-
-def assert_same_rows(rows: Sequence[dict[str, float]], correct: Array, opens: bool) -> None:
-    wanted, first = summary(correct), 0 if opens else 1
-    for name in ("accuracy", "forgetting", "forward_transfer", "backward_transfer"):
-        assert [row[name] for row in rows] == pytest.approx(getattr(wanted, name)[first:], abs=1e-12), name
-    assert rows[-1]["guess"] == pytest.approx(wanted.accuracy[0])
-    for name in ("all_correct", "all_wrong", "flip_rate"):
-        assert rows[-1][name] == pytest.approx(getattr(wanted, name), abs=1e-12), name
+                assert_same_scores(rows, correct, opens)
 
 
 def assert_same_scores(rows: Sequence[CheckpointSums], correct: Array, opens: bool) -> None:
@@ -142,37 +115,19 @@ def assert_same_scores(rows: Sequence[CheckpointSums], correct: Array, opens: bo
         assert found[name, "all"] == pytest.approx(getattr(wanted, name), abs=1e-12)
 
 
-def test_histories_view_returns_hand_computed_rows(tmp_path: Path) -> None:
-    lake = Lake(tmp_path / "lake")
-    fill(lake, "d", {"rag": np.array([[1, 0, 1, 0], [0, 0, 1, math.nan]])}, opens=True)
-    rows = Warehouse(lake, tmp_path / "memflow.duckdb").sql(
-        "SELECT question_id, checkpoint, value, best_before, forgotten, learnt, all_correct, all_wrong, flip_rate, "
-        "complete FROM score.histories ORDER BY ALL"
-    )
-    assert [tuple(row.values()) for row in rows] == [
-        ("q0", 0, 1.0, 1.0, 0.0, 0.0, None, None, None, True),
-        ("q0", 1, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0, None, True),
-        ("q0", 2, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, True),
-        ("q0", 3, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0, 1.0, True),
-        ("q1", 0, 0.0, None, None, None, None, None, None, False),
-        ("q1", 1, 0.0, None, None, None, None, None, None, False),
-        ("q1", 2, 1.0, None, None, None, None, None, None, False),
-        ("q1", 3, None, None, None, None, None, None, None, False),
-    ]
-
-
-def test_histories_view_scales_values_to_the_range_of_their_metric(tmp_path: Path) -> None:
+def test_histories_scale_values_to_the_range_of_their_metric(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[1.0, 3.0, 5.0]])}, opens=True, metric="quality")
     fill(lake, "e", {"rag": np.array([[1.0, 0.0, -1.0]])}, opens=True, metric="bertscore[roberta-base,L10]")
     fill(lake, "f", {"rag": np.array([[1.0, 2.0, 3.0]])}, opens=True, metric="fkgl")  # it has no end
     warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
-    rows = warehouse.sql("SELECT domain, value, complete FROM score.histories ORDER BY domain, checkpoint")
-    assert [row["value"] for row in rows] == [0.0, 0.5, 1.0, 1.0, 0.5, 0.0, None, None, None]
-    assert [row["complete"] for row in rows] == [True] * 6 + [False] * 3
+    rows = [row for domain in "def" for row in warehouse.query("continual", domain=domain)]
+    accuracies = [row for row in rows if row["measure"] == "accuracy"]
+    assert [row["low"] for row in accuracies] == [0.0, 0.5, 1.0, 1.0, 0.5, 0.0, None, None, None]
+    assert [row["complete"] for row in accuracies] == [1] * 6 + [0] * 3
 
 
-def test_histories_view_excludes_quarantined_probes_and_probes_without_question_id(tmp_path: Path) -> None:
+def test_histories_exclude_quarantined_probes_and_probes_without_question_id(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     fill(lake, "d", {"rag": np.array([[1.0, 0.0], [1.0, 1.0]])}, opens=True)
     probes = lake.read("question.probes", "d")
@@ -181,7 +136,6 @@ def test_histories_view_excludes_quarantined_probes_and_probes_without_question_
     lake.write("question.probes", "d", broken, fingerprint="")
     warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
     assert {row["questions"] for row in warehouse.query("continual", domain="d")} == {1}
-    assert {row["question_id"] for row in warehouse.sql("FROM score.histories")} == {"q0", "q1"}
 
 
 def test_history_is_incomplete_without_memory_none_of_the_same_model(tmp_path: Path) -> None:
@@ -191,16 +145,3 @@ def test_history_is_incomplete_without_memory_none_of_the_same_model(tmp_path: P
     rows = Warehouse(lake, tmp_path / "m.duckdb").query("continual", domain="d")
     complete = {(row["assistant"], row["borrowed"], row["complete"]) for row in rows}
     assert complete == {("rag", True, 0), ("none@big", True, 1)}
-
-
-def test_views_are_empty_on_an_empty_lake_and_exist_in_the_published_file(tmp_path: Path) -> None:
-    lake = Lake(tmp_path / "lake")
-    warehouse = Warehouse(lake, tmp_path / "memflow.duckdb")
-    assert warehouse.sql("FROM score.histories") == warehouse.sql("FROM score.continual") == []
-    fill(lake, "d", {"rag": np.array([[1.0, 0.0]])}, opens=True)
-    with duckdb.connect(warehouse.publish(), read_only=True) as connection:
-        assert connection.execute("SELECT count(*) FROM score.histories").fetchall() == [(2,)]
-        found = connection.execute(
-            "SELECT checkpoint, forgetting FROM score.continual ORDER BY ALL"
-        ).fetchall()
-    assert found == [(0, 0.0), (1, 1.0)]
