@@ -1,9 +1,12 @@
-"""The search index of entries at 1,000,000 entries: latency, and size on disk.
+"""The search index of entries at 1,000,000 entries: recall against exact search, latency, and size on disk.
 
 The entries have unit vectors of 256 numbers around 5,000 centers, and texts of 8 words drawn from a seed. The index is
-that of `memflow search` (resources/indexes/lance.py): one write and a full-text index. Each query is near an entry.
+that of `memflow search` (resources/indexes/lance.py): one write, a full-text index, and an approximate index of the
+vectors, which a search over all episodes uses. The peer is exact search in the same table. Each query is near an entry.
 
     python -m bench.index [--entries 1000000]
+
+The exit code is 1 if the approximate search has less than 0.9 of the ten nearest entries that exact search returns.
 """
 
 import sys
@@ -24,6 +27,7 @@ from memflow.resources.indexes.lance import FIELDS, EntryTable, LanceIndex, Mome
 DIMENSIONS, CENTERS, SPREAD = 256, 5_000, 0.8
 BATCH = 50_000
 QUERIES, K = 25, 10
+REQUIRED = 0.9
 WORDS = np.array([f"word{number}" for number in range(20_000)])
 SENTENCES = np.array([" ".join(words) for words in np.random.default_rng(4).choice(WORDS, (50_000, 8))])
 
@@ -31,7 +35,7 @@ Array = npt.NDArray[np.float32]
 
 
 def main() -> int:
-    """Print the size and the latencies of the index. Return 0."""
+    """Print the size, the recall and the latencies of the index. Return 1 if the recall is too low."""
     entries = arguments(entries=1_000_000).entries
     with tempfile.TemporaryDirectory() as folder:
         index = LanceIndex(folder)
@@ -41,24 +45,29 @@ def main() -> int:
         size = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
         table = index.table("bench", "memory")
         report({"bench": "index_build", "entries": entries, "megabytes": size / 1e6, **built})
-        measure(table, entries)
-    return 0
+        recall = measure(table, entries)
+    return int(recall < REQUIRED)
 
 
-def measure(table: EntryTable, entries: int) -> None:
-    """Print the latencies of each search."""
+def measure(table: EntryTable, entries: int) -> float:
+    """Print the latencies of each search. Return the recall of the approximate search."""
     rng = np.random.default_rng(1)
     vectors = unit(
         draw_vectors(0, min(BATCH, entries))[:QUERIES] + 0.02 * rng.normal(size=(QUERIES, DIMENSIONS))
     )
     texts = [" ".join(words) for words in rng.choice(WORDS, (QUERIES, 3))]
-    times: dict[str, list[float]] = {"vector": [], "text": []}
+    shares = []
+    times: dict[str, list[float]] = {"approximate": [], "exact": [], "text": []}
     table.count(Moment())  # opens the files
     for vector, text in zip(vectors.tolist(), texts, strict=True):
-        timed(times["vector"], partial(vector_ids, table, vector))
+        near = timed(times["approximate"], partial(approximate_ids, table, vector))
+        exact = timed(times["exact"], partial(exact_ids, table, vector))
         timed(times["text"], partial(text_ids, table, text))
+        shares.append(len(near & exact) / K)
+    recall = sum(shares) / len(shares)
     latencies = {f"{name}_ms": 1000 * median(values) for name, values in times.items()}
-    report({"bench": "index_search", "k": K, "queries": QUERIES, **latencies})
+    report({"bench": "index_search", "k": K, "queries": QUERIES, "recall": recall, **latencies})
+    return recall
 
 
 def timed(times: list[float], work: Callable[[], set[str]]) -> set[str]:
@@ -69,8 +78,15 @@ def timed(times: list[float], work: Callable[[], set[str]]) -> set[str]:
     return result
 
 
-def vector_ids(table: EntryTable, vector: list[float]) -> set[str]:
-    """Return the entries that the search finds near a vector."""
+def exact_ids(table: EntryTable, vector: list[float]) -> set[str]:
+    """Return the nearest entries without the approximate index."""
+    query = table.table.search(vector, vector_column_name="vector").distance_type("cosine")
+    rows = query.bypass_vector_index().select(["entry_id", "_distance"]).limit(K).to_list()
+    return {row["entry_id"] for row in rows}
+
+
+def approximate_ids(table: EntryTable, vector: list[float]) -> set[str]:
+    """Return the entries that the search of `memflow search` finds near a vector."""
     return {row["entry_id"] for row in table.by_vector(Moment(), vector, K)}
 
 

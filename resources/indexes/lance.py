@@ -25,6 +25,10 @@ from memflow.resources.lake.columns import schema, to_arrays
 from memflow.run.context import EntrySearch
 from memflow.words import search_words
 
+APPROXIMATE_FROM = 100_000
+"""Vectors from which a table has an approximate index, which a search over all episodes uses."""
+PROBED, REFINED = 50, 30
+"""Partitions of the approximate index that a search reads, and candidates for each result that are compared exactly."""
 NOT_RETIRED = 2**62
 """`until` of an entry that is not retired, so that one comparison filters by time."""
 BUILT = ".built"
@@ -56,11 +60,12 @@ class LanceIndex:
         which `content` returns later. Raises BadInput if vectors differ in length.
         """
         import lancedb
-        from lancedb.index import FTS
+        from lancedb.index import FTS, IvfPq
 
-        number, lengths = 0, set[int]()
+        number, vectors, lengths = 0, 0, set[int]()
         for batch in read():
             number += batch.num_rows
+            vectors += batch.num_rows - batch["vector"].null_count
             lengths.update(pc.list_value_length(batch["vector"]).drop_null().unique().to_pylist())
         if len(lengths) > 1:
             raise BadInput(
@@ -81,6 +86,8 @@ class LanceIndex:
                 table.create_index(
                     "text", config=FTS(base_tokenizer="icu", stem=False, remove_stop_words=False)
                 )
+            if vectors >= APPROXIMATE_FROM:
+                table.create_index("vector", config=IvfPq(distance_type="cosine"))
             self._built(name).write_text(content, encoding="utf-8")
         return number
 
@@ -196,7 +203,10 @@ class EntryTable:
         return _ranked((row, row["_score"]) for row in rows)
 
     def by_vector(self, moment: Moment, vector: Sequence[float], k: int) -> list[dict[str, Any]]:
-        """Return the `k` entries that are nearest to a vector: the search is exact."""
+        """Return the `k` entries that are nearest to a vector.
+
+        The search is exact over an episode, and over all episodes with fewer than APPROXIMATE_FROM vectors.
+        """
         if not self.has_vectors:
             return []
         length = self.table.schema.field("vector").type.list_size
@@ -208,6 +218,8 @@ class EntryTable:
         with _reading(self.folder):
             query = self.table.search(list(vector), vector_column_name="vector").distance_type("cosine")
             query = query.where(f"{moment.condition} AND {EMBEDDED}", prefilter=True)
+            is_exact = moment.episode is not None
+            query = query.bypass_vector_index() if is_exact else query.nprobes(PROBED).refine_factor(REFINED)
             rows = query.select([*FIELDS, "_distance"]).limit(k).to_list()
         return _ranked((row, 1 - row["_distance"]) for row in rows)
 
