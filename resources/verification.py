@@ -84,5 +84,3 @@ def _database(settings: Settings, lake: Lake, whole: bool) -> Iterator[Damage]:
     if reason is not None:
         fix = f"Delete {path}, then run `memflow run`, which publishes it again."
         yield Damage("database", str(path), reason, fix)
-
-
