@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from memflow.api.arguments import (
     AnyMemory,
@@ -15,11 +16,14 @@ from memflow.api.arguments import (
     own_tables,
     served_model,
 )
-from memflow.api.results import Results
+from memflow.api.results import Results, results_of
 from memflow.benchmarks.domain_names import MAX_LIMIT
 from memflow.errors import BadSettings, EvaluationFailed
 from memflow.operations.front import Front
 from memflow.operations.import_paths import is_address
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def evaluate(
@@ -40,7 +44,7 @@ def evaluate(
     force: bool = False,
     progress: bool = True,
     retrieval_only: bool = False,
-) -> Results:
+) -> "Results[pd.DataFrame]":
     """Evaluate memories on benchmarks, as `memflow run` does, and return the results.
 
     Results that are up to date are not computed again, and an answered request is never sent twice. A class of a
@@ -116,7 +120,7 @@ def evaluate(
     finally:
         gc.unfreeze()  # a run freezes all objects, also those of the caller
     retrieving = (name for _, name in selection.retrieval_only)
-    results = Results(selection.settings, selection.domains, (*selection.assistants, *retrieving))
+    results = results_of(selection.settings, selection.domains, (*selection.assistants, *retrieving))
     if not outcome.failed:
         return results
     failed = [f"{run.name}: {reason}" for run, reason in outcome.failed]
