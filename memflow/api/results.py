@@ -306,6 +306,41 @@ class Results(Generic[Frame]):
         rows = [cell.plain() for cell in stored_table(reader, table, model=model or "", limit=limit).cells]
         return self._frame("", rows, rows[0] if rows else ())
 
+    def export(
+        self,
+        form: Literal["eee", "inspect"],
+        folder: AnyPath,
+        domain: Names = None,
+        assistant: Names = None,
+        *,
+        model_id: str | None = None,
+        organization: str = "unknown",
+    ) -> list[Path]:
+        """Write results as `memflow export` does, and return the paths of the files.
+
+        Args:
+            form: `eee` for records of Every Eval Ever, `inspect` for logs of Inspect.
+            folder: The folder to write into.
+            domain: Only these domains.
+            assistant: Only these assistants, by their names.
+            model_id: The chat model's public name, DEVELOPER/MODEL, if its settings lack it.
+            organization: Who evaluated, for Every Eval Ever.
+
+        Raises:
+            BadInput: If the package of the format is missing, or nothing is selected.
+        """
+        from memflow.operations.every_eval_ever import write_records
+        from memflow.operations.exported_results import exported_results
+        from memflow.operations.inspect_logs import write_inspect_log
+
+        if form not in ("eee", "inspect"):
+            raise BadInput(f"unknown format {form!r}. Use eee or inspect.")
+        chosen = (_listed(domain) or self.domains, _listed(assistant) or self.assistants)
+        results = exported_results(self.settings, self._lake, *chosen, model_id)
+        if form == "inspect":
+            return [write_inspect_log(row, Path(folder)) for row in results]
+        return [path for row in results for path in write_records(row, Path(folder), organization)]
+
     def sql(self, statement: str) -> Frame:
         """Return the rows of a SELECT over the tables of the home, which are named stage.name (`memflow sql`)."""
         from memflow.resources.publishing.warehouse import Warehouse

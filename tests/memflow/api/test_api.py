@@ -156,6 +156,20 @@ def test_paper_has_the_cells_of_the_command(homes: Any) -> None:
     assert set(table["value"].isna()) == {True}
 
 
+def test_export_writes_the_files_of_the_command(homes: Any, tmp_path: Path) -> None:
+    home, _ = homes
+    results = memflow.open(home)
+    files = results.export("eee", tmp_path / "api")
+    assert len(files) == 2 * len(MEMORIES)
+    command(home, "export", "eee", str(tmp_path / "cli"))
+    assert {path.relative_to(tmp_path / "api") for path in files} == {
+        path.relative_to(tmp_path / "cli") for path in (tmp_path / "cli").rglob("*.json*")
+    }
+    assert len(results.export("inspect", tmp_path / "logs", assistant=MEMORIES[0])) == 1
+    with pytest.raises(BadInput, match="unknown format 'xls'"):
+        results.export("xls", tmp_path)
+
+
 def test_home_that_is_read_only_has_no_prompts_and_a_sentence_for_search(
     homes: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
