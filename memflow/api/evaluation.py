@@ -69,7 +69,7 @@ def evaluate(
         settings: The settings file; by default ./memflow.toml, if there is one.
         parallel: How many partitions run at once; 0 chooses by the models' concurrency.
         force: Whether partitions that are up to date are run again, with answers from the ledger.
-        progress: Whether progress is shown: bars on a terminal, a line per run in a notebook.
+        progress: Whether a progress bar is shown.
         retrieval_only: Whether only retrieval is measured, without a chat model: `Results.retrieval` has it.
 
     Returns:
@@ -84,10 +84,10 @@ def evaluate(
         >>> results = memflow.evaluate("bm25_message", "locomo_demo", home="results")
         >>> results.leaderboard(metric="f1")
     """
+    from memflow.api.progress import progress_watcher
     from memflow.operations.pipeline import Silent
     from memflow.operations.run import AFTER_FAILURE, run_selection
     from memflow.operations.selection import select
-    from memflow.rendering.progress import ProgressWatcher
 
     memories: list[AnyMemory] = as_list(memory)
     front = Front(as_path(settings), as_path(home), memories=own_tables(memories))
@@ -115,7 +115,7 @@ def evaluate(
                 embedder_preset=embedder_preset,
                 retrieval_only=retrieval_only,
             )
-            with ProgressWatcher() if progress else nullcontext(Silent()) as watcher:
+            with progress_watcher() if progress else nullcontext(Silent()) as watcher:
                 selection, outcome = run_selection(selection, watcher, parallel=parallel, force=force)
     finally:
         gc.unfreeze()  # a run freezes all objects, also those of the caller
