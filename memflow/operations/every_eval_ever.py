@@ -67,12 +67,12 @@ def write_records(
             "checksum": hashlib.sha256(body.encode()).hexdigest(),
             "total_rows": len(lines),
         }
-    contents = {f"{path}_samples.jsonl": body, f"{path}.json": f"{_json(record, indent=1)}\n"}
+    samples_file = {folder / f"{path}_samples.jsonl": body} if lines else {}
+    files = {**samples_file, folder / f"{path}.json": f"{_json(record, indent=1)}\n"}
     (folder / path).parent.mkdir(parents=True, exist_ok=True)
-    paths = [folder / name for name, content in contents.items() if content]
-    for file, written in zip(paths, filter(None, contents.values()), strict=True):
+    for file, written in files.items():
         file.write_text(written, encoding="ascii", newline="\n")
-    return paths
+    return [*files]
 
 
 def _result(results: ExportedResults, score: Score, evaluation: str) -> dict[str, Any]:

@@ -121,28 +121,22 @@ def _results(
     protocol = json.loads(facts[0].meta.get("protocol", "{}") if facts[0] else "{}")
     judging = registry.benchmark(of_domain.benchmark).judge_prompts
     prompts = [*judging(of_domain, "score.verdicts"), *judging(of_domain, "score.claims")]
-    stored = [name for name in of_domain.datasets if lake.facts("raw.records", name) is not None]
-    memory, (served, deployment) = (
-        redacted(memory_name(assistant)) or UNKNOWN,
-        _served(settings, scores[0], protocol),
-    )
+    memory = redacted(memory_name(assistant)) or UNKNOWN
+    served, deployment = _served(settings, scores[0], protocol)
+    parameters = {f"memory_{name}": value for name, value in _parameters(settings, assistant).items()}
+    labels = dict.fromkeys(label for score in scores for label in score_qualifiers(score, scores))
     return ExportedResults(
         domain=domain,
         memory=memory,
         model=portable_id(model_id or served),
         details={
             "memory_system": memory,
-            **{
-                f"memory_{name}": redacted(text(value)) or ""
-                for name, value in _parameters(settings, assistant).items()
-            },
+            **{name: redacted(text(value)) or "" for name, value in parameters.items()},
             "benchmark": of_domain.benchmark,
             "served_name": redacted(served) or UNKNOWN,
             "deployment_type": deployment,
             "scripted": {LABEL: "yes", JUDGED: "judge"}.get(score_label(scores) or "", "no"),
-            "labels": "; ".join(
-                dict.fromkeys(label for score in scores for label in score_qualifiers(score, scores))
-            ),
+            "labels": "; ".join(labels),
             "left_out_scores": str(sum(score.value is None for score in scores)),
             "left_out": ", ".join(score_name(score) for score in scores if score.value is None),
         },
@@ -153,7 +147,8 @@ def _results(
         published=datetime.fromisoformat(max(times or [row.written for row in facts if row])),
         origins={
             name: ", ".join(next(iter(lake.columns("raw.records", name, ("origin", "licence")))))
-            for name in stored
+            for name in of_domain.datasets
+            if lake.facts("raw.records", name) is not None
         },
         samples=_samples(lake, domain, partition),
     )
