@@ -16,30 +16,26 @@ def progress_watcher() -> AbstractContextManager[Silent]:
 
 
 class NotebookWatcher(Silent):
-    """A bar of runs with the running partitions and the failures, as HTML that is updated in place."""
+    """A bar of runs, with a line for each that is running or failed, as HTML that is updated in place."""
 
     def begin(self, runs: int) -> None:
         """Show the number of planned runs."""
         from IPython.display import HTML, display
 
-        self._total, self._ended, self._html = runs, 0, HTML
-        self._running, self._failed = list[str](), list[str]()
+        self._total, self._ended, self._lines, self._html = runs, 0, dict[str, str](), HTML
         self._display = display(HTML(""), display_id=True)
 
     def start_run(self, run: PlannedRun) -> None:
         """Show that a planned run has started."""
-        self._running.append(run.name)
-        self._update()
+        self._update(run, run.name)
 
     def end_run(self, run: PlannedRun, result: str) -> None:
         """Show that a planned run has ended, with the reason of a failure."""
         self._ended += 1
-        self._running.remove(run.name)
-        if result not in (DONE, UP_TO_DATE, SKIPPED):
-            self._failed.append(f"{run.name}: {result}")
-        self._update()
+        self._update(run, "" if result in (DONE, UP_TO_DATE, SKIPPED) else f"{run.name}: {result}")
 
-    def _update(self) -> None:
-        text = f"{self._ended} of {self._total} runs. {'; '.join(self._running)}"
-        bar = f'<progress value="{self._ended}" max="{self._total}"></progress> '
-        self._display.update(self._html(bar + "<br>".join(map(html.escape, (text, *self._failed)))))
+    def _update(self, run: PlannedRun, line: str) -> None:
+        self._lines[run.name] = line
+        lines = [f"{self._ended} of {self._total} runs", *filter(None, self._lines.values())]
+        bar = f'<progress value="{self._ended}" max="{self._total}"></progress>'
+        self._display.update(self._html(f"{bar} {'<br>'.join(map(html.escape, lines))}"))
