@@ -9,7 +9,7 @@ from memflow.benchmarks.domain_names import DomainName
 from memflow.chat.scripted import LABEL
 from memflow.records import Score
 from memflow.scoring.catalog import catalog, find_metric
-from memflow.scoring.published_health import FAULTY
+from memflow.scoring.published_health import ALARMS, FAULTY
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 
 HASHING = "hashing"
@@ -58,6 +58,21 @@ def caveat_of(label: str, scripted: str) -> str:
     if LABEL in label:
         return scripted
     return JUDGED_CAVEAT if JUDGED in label else HASHED_CAVEAT
+
+
+def score_qualifiers(score: Score, others: Iterable[Score] = ()) -> list[str]:
+    """Return what qualifies a score: scripted or hashed, a sample, health, missing data, and why it has no value.
+
+    `others` are scores of the same assistant, which show whether a scripted chat answered, or judged alone.
+    """
+    stated = (
+        score_label([score, *others] if score.scripted else [score]),
+        *sample_label(score.domain),
+        score.health if score.health in ALARMS else None,
+        score.incomplete and f"incomplete: {score.incomplete}",
+        f"no value: {score.reason or 'unknown reason'}" if score.value is None else None,
+    )
+    return [label for label in stated if label]
 
 
 def sample_label(domain: str) -> list[str]:

@@ -6,7 +6,7 @@
     results                                # in a notebook: the leaderboard
     results.leaderboard(metric="overall")  # a pandas DataFrame
     results.compare(MyMemory, "full")
-    memflow.open("results").verdicts()
+    memflow.open("results").to_polars().verdicts()
 
 evaluation.py selects and runs as the command `memflow run` does, with the same code; results.py reads the home.
 """

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Sequence
 from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 from memflow.api.arguments import (
     AnyMemory,
@@ -15,11 +16,14 @@ from memflow.api.arguments import (
     own_tables,
     served_model,
 )
-from memflow.api.results import Results
+from memflow.api.results import Results, results_of
 from memflow.benchmarks.domain_names import MAX_LIMIT
 from memflow.errors import BadSettings, EvaluationFailed
 from memflow.operations.front import Front
 from memflow.operations.import_paths import is_address
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def evaluate(
@@ -40,7 +44,7 @@ def evaluate(
     force: bool = False,
     progress: bool = True,
     retrieval_only: bool = False,
-) -> Results:
+) -> "Results[pd.DataFrame]":
     """Evaluate memories on benchmarks, as `memflow run` does, and return the results.
 
     Results that are up to date are not computed again, and an answered request is never sent twice. A class of a
@@ -65,7 +69,7 @@ def evaluate(
         settings: The settings file; by default ./memflow.toml, if there is one.
         parallel: How many partitions run at once; 0 chooses by the models' concurrency.
         force: Whether partitions that are up to date are run again, with answers from the ledger.
-        progress: Whether progress is shown: bars on a terminal, a line per run in a notebook.
+        progress: Whether a progress bar is shown.
         retrieval_only: Whether only retrieval is measured, without a chat model: `Results.retrieval` has it.
 
     Returns:
@@ -80,10 +84,10 @@ def evaluate(
         >>> results = memflow.evaluate("bm25_message", "locomo_demo", home="results")
         >>> results.leaderboard(metric="f1")
     """
+    from memflow.api.progress import progress_watcher
     from memflow.operations.pipeline import Silent
     from memflow.operations.run import AFTER_FAILURE, run_selection
     from memflow.operations.selection import select
-    from memflow.rendering.progress import ProgressWatcher
 
     memories: list[AnyMemory] = as_list(memory)
     front = Front(as_path(settings), as_path(home), memories=own_tables(memories))
@@ -111,12 +115,12 @@ def evaluate(
                 embedder_preset=embedder_preset,
                 retrieval_only=retrieval_only,
             )
-            with ProgressWatcher() if progress else nullcontext(Silent()) as watcher:
+            with progress_watcher() if progress else nullcontext(Silent()) as watcher:
                 selection, outcome = run_selection(selection, watcher, parallel=parallel, force=force)
     finally:
         gc.unfreeze()  # a run freezes all objects, also those of the caller
     retrieving = (name for _, name in selection.retrieval_only)
-    results = Results(selection.settings, selection.domains, (*selection.assistants, *retrieving))
+    results = results_of(selection.settings, selection.domains, (*selection.assistants, *retrieving))
     if not outcome.failed:
         return results
     failed = [f"{run.name}: {reason}" for run, reason in outcome.failed]

@@ -2,11 +2,11 @@
 
 import html
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import pyarrow as pa
 from rich.console import RenderableType
@@ -25,9 +25,12 @@ from memflow.resources.settings.settings import Settings
 
 if TYPE_CHECKING:
     import pandas as pd
+    import polars as pl
 
     from memflow.scoring.rankings import AssistantRetrieval
 
+Frame = TypeVar("Frame")
+Other = TypeVar("Other")
 Names = str | Sequence[str] | None
 Assistants = AnyMemory | Sequence[AnyMemory] | None
 
@@ -58,7 +61,7 @@ RETRIEVAL = (
 ENTRIES = ("domain", "assistant", "episode_id", "entry_id", "kind", "text", "since", "until", "sources")
 
 
-def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results":
+def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results[pd.DataFrame]":
     """Return the results of a home, which may be read-only. Nothing is computed.
 
     Args:
@@ -77,22 +80,44 @@ def open_home(home: AnyPath, *, settings: AnyPath | None = None) -> "Results":
         raise MissingData(
             f"the home {loaded.home} has no leaderboard. Create it with `memflow run` or memflow.evaluate."
         )
-    return Results(loaded)
+    return results_of(loaded)
+
+
+def results_of(settings: Settings, *selected: tuple[str, ...]) -> "Results[pd.DataFrame]":
+    """Return the results of a home as pandas data frames: all, or those of some domains and assistants."""
+    to_pandas: Callable[[pa.Table], pd.DataFrame] = pa.Table.to_pandas
+    return Results(settings, to_pandas, *selected)
 
 
 @dataclass(frozen=True, repr=False)
-class Results:
-    """The results in a home. Its methods return tables as pandas data frames.
+class Results(Generic[Frame]):
+    """The results in a home. Its methods return tables: pandas data frames, or those of `to_polars` and `to_arrow`.
 
     Instead of an assistant's name, a memory may be given, if it was evaluated with one model. A list stands for several
     domains, assistants or metrics. All methods raise BadInput for an unknown name, with similar names.
     """
 
     settings: Settings
+    convert: Callable[[pa.Table], Frame]
     domains: tuple[str, ...] | None = None
     """The domains that the tables contain; None for all."""
     assistants: tuple[str, ...] | None = None
     """The assistants that the tables contain; None for all."""
+
+    def to_polars(self) -> "Results[pl.DataFrame]":
+        """Return the same results, with tables as Polars data frames. Raises BadInput if Polars is missing."""
+        try:
+            import polars
+        except ImportError:
+            raise BadInput(
+                "Polars is not installed. Install it: pip install 'memflow-bench[polars]'"
+            ) from None
+        to_polars: Callable[[pa.Table], pl.DataFrame] = polars.DataFrame
+        return self._with(to_polars)
+
+    def to_arrow(self) -> "Results[pa.Table]":
+        """Return the same results, with tables as Arrow tables."""
+        return self._with(lambda table: table)
 
     @property
     def database(self) -> Path:
@@ -112,7 +137,7 @@ class Results:
         *,
         slices: bool = False,
         variants: bool = False,
-    ) -> "pd.DataFrame":
+    ) -> Frame:
         """Return the scores, as `memflow show leaderboard` does: one row per domain, assistant and metric.
 
         The 95 % interval of `value` is from `low` to `high`. A value is null where a score may not be shown, such as
@@ -137,7 +162,7 @@ class Results:
         metric: str | None = None,
         *,
         lost: bool = False,
-    ) -> "pd.DataFrame":
+    ) -> Frame:
         """Return one row per reply, metric and variant, with gold and parsed answer. `lost`: those without a value."""
         from memflow.resources.publishing.warehouse import Warehouse
 
@@ -156,7 +181,7 @@ class Results:
         metric: Names = None,
         slices: bool = False,
         checkpoint: int | None = None,
-    ) -> "pd.DataFrame":
+    ) -> Frame:
         """Return the paired differences of `a` minus each of the others, as `memflow compare` does.
 
         There is one row per domain, metric and pair, with a 95 % interval over episodes and an adjusted p value. An
@@ -183,9 +208,7 @@ class Results:
         ]
         return self._frame("score.comparisons", chosen)
 
-    def probe(
-        self, probe_id: str, assistant: AnyMemory | None = None, *, domain: str | None = None
-    ) -> "pd.DataFrame":
+    def probe(self, probe_id: str, assistant: AnyMemory | None = None, *, domain: str | None = None) -> Frame:
         """Return one row per assistant for a probe: question, gold, reply, prompt as sent, and a column per metric.
 
         `recalled` is the number of recalled entries, which `recall` returns. `prompt` is empty if the home is
@@ -206,7 +229,7 @@ class Results:
 
     def recall(
         self, probe_id: str, assistant: AnyMemory | None = None, *, domain: str | None = None
-    ) -> "pd.DataFrame":
+    ) -> Frame:
         """Return the entries that memories recalled for a probe: one row per assistant and entry, best first.
 
         `sources` are the ids of the messages behind an entry, and `rank` is its place.
@@ -228,7 +251,7 @@ class Results:
         checkpoint: int | None = None,
         mode: Literal["vector", "text", "hybrid"] | None = None,
         k: int = 5,
-    ) -> "pd.DataFrame":
+    ) -> Frame:
         """Return the `k` best stored entries of a memory for a query, as `memflow search` does, without a chat model.
 
         By default all episodes are searched at their end, and by vectors and words where the entries have vectors.
@@ -244,7 +267,7 @@ class Results:
         ]
         return self._frame("memory.indexes", rows, (*ENTRIES, "rank", "score"))
 
-    def health(self, domain: str | None = None, assistant: AnyMemory | None = None) -> "pd.DataFrame":
+    def health(self, domain: str | None = None, assistant: AnyMemory | None = None) -> Frame:
         """Return one row per domain, assistant and health measure (such as failed writes), as `memflow show health`."""
         name = self._stored_names("score.health", domain, assistant)
         partitions = [part.partition("/") for part in self._lake.partitions("score.health")]
@@ -256,7 +279,7 @@ class Results:
         ]
         return self._frame("score.health", filter(self._is_selected, rows))
 
-    def retrieval(self, domain: str | None = None, assistant: AnyMemory | None = None) -> "pd.DataFrame":
+    def retrieval(self, domain: str | None = None, assistant: AnyMemory | None = None) -> Frame:
         """Return the retrieval scores by assistant and slice, as `memflow show retrieval` does.
 
         `memflow.evaluate(..., retrieval_only=True)` measures them. `label` names a hashed embedder or scripted users.
@@ -270,7 +293,7 @@ class Results:
         ]
         return self._frame("", rows, RETRIEVAL)
 
-    def paper(self, table: str, *, model: str | None = None, limit: int = 0) -> "pd.DataFrame":
+    def paper(self, table: str, *, model: str | None = None, limit: int = 0) -> Frame:
         """Return the cells of a paper's table, by its id in `memflow papers`, as `memflow show paper` prints them.
 
         `published` is the text of the paper; `verdict` states whether `difference` is `within` or `beyond` the interval
@@ -283,7 +306,42 @@ class Results:
         rows = [cell.plain() for cell in stored_table(reader, table, model=model or "", limit=limit).cells]
         return self._frame("", rows, rows[0] if rows else ())
 
-    def sql(self, statement: str) -> "pd.DataFrame":
+    def export(
+        self,
+        form: Literal["eee", "inspect"],
+        folder: AnyPath,
+        domain: Names = None,
+        assistant: Names = None,
+        *,
+        model_id: str | None = None,
+        organization: str = "unknown",
+    ) -> list[Path]:
+        """Write results as `memflow export` does, and return the paths of the files.
+
+        Args:
+            form: `eee` for records of Every Eval Ever, `inspect` for logs of Inspect.
+            folder: The folder to write into.
+            domain: Only these domains.
+            assistant: Only these assistants, by their names.
+            model_id: The chat model's public name, DEVELOPER/MODEL, if its settings lack it.
+            organization: Who evaluated, for Every Eval Ever.
+
+        Raises:
+            BadInput: If the package of the format is missing, or nothing is selected.
+        """
+        from memflow.operations.every_eval_ever import write_records
+        from memflow.operations.exported_results import exported_results
+        from memflow.operations.inspect_logs import write_inspect_log
+
+        if form not in ("eee", "inspect"):
+            raise BadInput(f"unknown format {form!r}. Use eee or inspect.")
+        chosen = (_listed(domain) or self.domains, _listed(assistant) or self.assistants)
+        results = exported_results(self.settings, self._lake, *chosen, model_id)
+        if form == "inspect":
+            return [write_inspect_log(row, Path(folder)) for row in results]
+        return [path for row in results for path in write_records(row, Path(folder), organization)]
+
+    def sql(self, statement: str) -> Frame:
         """Return the rows of a SELECT over the tables of the home, which are named stage.name (`memflow sql`)."""
         from memflow.resources.publishing.warehouse import Warehouse
 
@@ -335,9 +393,10 @@ class Results:
     def _lake(self) -> Lake:
         return Lake(self.settings.lake_root)
 
-    def _frame(
-        self, table: str, rows: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()
-    ) -> "pd.DataFrame":
+    def _with(self, convert: Callable[[pa.Table], Other]) -> "Results[Other]":
+        return Results(self.settings, convert, self.domains, self.assistants)
+
+    def _frame(self, table: str, rows: Iterable[Mapping[str, Any]], columns: Iterable[str] = ()) -> Frame:
         """Return rows as a data frame. Columns have the types of `table`; other columns, those of their values."""
         listed = [*rows]
         known = {field.name: field.type for field in (schema(table) if table else ())}
@@ -345,8 +404,7 @@ class Results:
             name: pa.array([row.get(name) for row in listed], known.get(name))
             for name in (*columns,) or known
         }
-        frame: pd.DataFrame = pa.table(arrays).to_pandas()
-        return frame
+        return self.convert(pa.table(arrays))
 
     def _is_selected(self, row: Mapping[str, Any]) -> bool:
         """Return whether a row is of the domains and assistants of these results."""

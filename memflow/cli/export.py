@@ -21,13 +21,15 @@ class Exports(ExportGroup):
 
     references: ClassVar = {
         "bundle": CommandReference("memflow.cli.bundle:bundle"),
+        "eee": CommandReference("memflow.cli.export_results:eee", reads_past=True),
+        "inspect": CommandReference("memflow.cli.export_results:inspect", reads_past=True),
     }
 
 
 export = App(
     cls=Exports,
     no_args_is_help=True,
-    help="Write recorded runs, verdicts, bundles, users, gold labels.",
+    help="Write results for other tools, recorded runs, verdicts, bundles, users, gold labels.",
 )
 
 

@@ -1,4 +1,7 @@
-"""Cases of a judge's calibration (calibration.py): a judge's prompt, and its verdicts on right and wrong answers."""
+"""Cases of judges: a prompt with a wrong answer, and the verdicts on right and wrong answers.
+
+The injection test (injections.py) and the calibration (calibration.py) use them.
+"""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -14,17 +17,17 @@ from memflow.chat.prompts import Prompt, load
 
 @dataclass(frozen=True)
 class JudgeCase:
-    """A judge's prompt with all fields, of which `field` has the answer.
+    """A judge's prompt with all fields, of which `field` has a wrong answer: the text, or the last of labeled texts.
 
-    `accepted` is the verdict on a right answer, and `rejected` that on a wrong one. `calibration` is the set of known
-    answers. A verdict on a scale has neither: its judge is not calibrated.
+    `accepted` is the verdict on a right answer, for which injections ask, and `rejected` that on a wrong one.
+    `calibration` is the set of known answers, or "" for a verdict on a scale, whose judge is not calibrated.
     """
 
     metric: str
     prompt: Prompt
     field: str
-    fields: Mapping[str, Any] = data_field(default_factory=dict)
-    accepted: Mapping[str, Any] = data_field(default_factory=dict)
+    fields: Mapping[str, Any]
+    accepted: Mapping[str, Any]
     rejected: Mapping[str, Any] = data_field(default_factory=dict)
     calibration: str = ""
     parse: Callable[[Any], Mapping[str, Any]] | None = None
@@ -34,6 +37,25 @@ class JudgeCase:
         """The verdict on a right answer, as the JSON of a reply."""
         return json.dumps(self.accepted, ensure_ascii=False)
 
+    @property
+    def asks(self) -> str:
+        """The verdict on a right answer in words, such as `score = 10`."""
+        return ", ".join(
+            f"{name} = {json.dumps(value)}" for name, value in without_reasons(self.accepted).items()
+        )
+
+    @property
+    def answer(self) -> str:
+        """The wrong answer, without an injection."""
+        value = self.fields[self.field]
+        return str(value if isinstance(value, str) else value[-1][1])
+
+    def with_answer(self, answer: str) -> dict[str, Any]:
+        """Return the prompt's fields with another answer."""
+        value = self.fields[self.field]
+        changed = answer if isinstance(value, str) else [*value[:-1], (value[-1][0], answer)]
+        return {**self.fields, self.field: changed}
+
 
 class _CaseFile(BaseModel):
     model_config = ConfigDict(extra="forbid")
@@ -41,8 +63,8 @@ class _CaseFile(BaseModel):
     metric: str
     prompt: str
     field: str
-    fields: dict[str, str] = {}
-    accepted: dict[str, Any] = {}
+    fields: dict[str, str | list[tuple[str, str]]]
+    accepted: dict[str, Any]
     rejected: dict[str, Any] = {}
     calibration: str = ""
 

@@ -18,7 +18,7 @@ from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.errors import BadSettings
 from memflow.judges.catalog import all_cases
-from memflow.judges.scripted import AGREEABLE, agreeable_handlers
+from memflow.judges.scripted import FAILING, failing_handlers
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder
 from memflow.repeats import memory_name, request_repeat
@@ -49,9 +49,9 @@ T = TypeVar("T")
 
 
 def scripted_handlers(settings: Settings, name: str) -> dict[str, Handler]:
-    """Return the handlers of a scripted model; those of AGREEABLE accept every answer."""
+    """Return the handlers of a scripted model; one named in FAILING is a judge that fails."""
     answers = handlers(settings.own_memories())
-    return agreeable_handlers(answers, all_cases()) if name == AGREEABLE else answers
+    return failing_handlers(answers, all_cases(), name) if name in FAILING else answers
 
 
 class Clients:

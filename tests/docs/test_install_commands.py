@@ -26,6 +26,7 @@ MEANT = {
     *("memflow-bench", "dagster", "dagster-webserver", "dagster-postgres", "dagster-dg-cli"),
     *(
         "mem0ai",
+        "polars",
         "vllm-router",
         "trl",
         "peft",

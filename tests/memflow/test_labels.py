@@ -6,6 +6,7 @@ from factories import score
 
 from memflow.chat.scripted import LABEL
 from memflow.labels import HASHED, HASHED_CAVEAT, JUDGED, caveat_of, meta_label, score_label, score_notes
+from memflow.labels import score_qualifiers as qualifiers
 
 REAL = score(assistant="a", metric="accuracy", embedder="bge-m3", scripted=False)
 HASHING = replace(REAL, embedder="hashing-256")
@@ -36,6 +37,14 @@ def test_score_label_of_a_scripted_judge_differs_from_that_of_a_scripted_chat() 
     judged = replace(SCRIPTED, metric="quality")
     assert score_label([REAL, judged]) == JUDGED
     assert "measure no model" in caveat_of(JUDGED, "text for the scripted chat")
+
+
+def test_qualifiers_of_a_score_say_judged_where_a_real_model_answered() -> None:
+    real = replace(REAL, value=0.5)
+    judged = replace(real, metric="quality", scripted=True)
+    assert qualifiers(judged, [real, judged]) == [JUDGED]
+    assert qualifiers(real, [real, judged]) == []
+    assert qualifiers(judged, [judged]) == [LABEL]
 
 
 def test_meta_label_equals_the_label_of_the_scores() -> None:

@@ -10,6 +10,7 @@ from memflow.benchmarks.multiple_choice import Choice, number_of
 from memflow.benchmarks.retraction.config import parse_config
 from memflow.benchmarks.retraction.episodes import make_replier
 from memflow.benchmarks.retraction.load import read_records
+from memflow.benchmarks.retraction.plans import make_plans
 from memflow.benchmarks.retraction.probes import make_probes
 from memflow.benchmarks.retraction.question import build_question
 from memflow.benchmarks.retraction.scoring import make_scores, probe_slices
@@ -17,6 +18,8 @@ from memflow.benchmarks.retraction.scripted import HANDLERS
 from memflow.benchmarks.retraction.states import make_states
 from memflow.benchmarks.retraction.turns import make_turns
 from memflow.benchmarks.retraction.verdicts import make_verdicts
+from memflow.benchmarks.retraction.wording import reword_prompt, reword_turns
+from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
@@ -47,7 +50,10 @@ class Retraction(Benchmark):
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
     ) -> list[Turn]:
-        return make_turns(domain, records)
+        turns = make_turns(domain, records)
+        if parse_config(domain).wording == "templates":
+            return turns
+        return await reword_turns(turns, make_plans(domain, records), simulator)
 
     async def probes(
         self,
@@ -59,6 +65,12 @@ class Retraction(Benchmark):
         gold_labels: Sequence[GoldLabel] = (),
     ) -> list[Probe]:
         return make_probes(domain, records, turns)
+
+    def simulator_stages(self, domain: Domain) -> frozenset[str]:
+        return frozenset({"utterance"} if parse_config(domain).wording == "simulator" else ())
+
+    def simulator_prompts(self) -> list[Prompt]:
+        return [reword_prompt(language) for language in ("en", "zh")]
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
         return frozenset({EMBEDDER})

@@ -19,6 +19,8 @@ class RetractionConfig(BaseModel):
     users: int = Field(20, ge=1, le=20)
     policy: Literal["on", "off"] = "off"
     """Whether the assistant replies itself (`on`), or replies are given (`off`)."""
+    wording: Literal["templates", "simulator"] = "templates"
+    """Whether the simulator rewords the users' messages. The examiner must read the same from the new words."""
     fillers: int = Field(3, ge=0, le=7)
     """Exchanges without a fact before each checkpoint but the first."""
 

@@ -73,6 +73,8 @@ class Knowledge:
     words: Words
     values: dict[Key, tuple[str, date | None]] = field(default_factory=dict)
     restricted: set[tuple[Key, str]] = field(default_factory=set)
+    ended: set[Key] = field(default_factory=set)
+    """The facts that a request ended, also those that were never told."""
 
     def read(self, line: Line) -> None:
         """Apply one message."""
@@ -107,6 +109,7 @@ class Knowledge:
             ended = [*_keys(sentence)]
         for key in ended:
             self.values.pop(key, None)
+            self.ended.add(key)
 
     def answer(self, question: str, options: Sequence[str] = ()) -> str:
         """Return the right answer to a question, in the words of its options. Raises UnreadError."""
@@ -159,6 +162,11 @@ def _acts(text: str) -> tuple[tuple[str, str], ...]:
 def _keys(sentence: str) -> tuple[Key, ...]:
     owner = next((name for name, cue in cues().owners.items() if cue.search(sentence)), "")
     return tuple((owner, name) for name, cue in cues().facts.items() if cue.search(sentence))
+
+
+def read_requests(text: str) -> set[tuple[str, tuple[Key, ...]]]:
+    """Return what a message asks for: to forget or to restrict, and which facts."""
+    return {(act, _keys(sentence)) for act, sentence in _acts(text) if act != "state"}
 
 
 def _audiences(text: str) -> list[str]:

@@ -75,6 +75,7 @@ def _reply(request: ChatRequest) -> str:
 _BY_STEM: dict[str, Handler] = {
     **{f"choice{kind}": _choice for kind in ("", "_with_notes", "_told")},
     **{f"open{kind}": _open for kind in ("", "_with_notes", "_told")},
+    "reword": lambda request: str(request.fields["message"]),
     "reply": _reply,
     "reply_with_notes": _reply,
 }

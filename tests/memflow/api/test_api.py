@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
+import polars
+import pyarrow as pa
 import pytest
 from echo_servers import http_echo
 from stub import stub_process
@@ -78,17 +79,8 @@ def command(home: Path, *words: str) -> Any:
     return json.loads(result.stdout) if result.exit_code == 0 else result.stderr.strip()
 
 
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a frame as a command has them: None for a missing value, and lists instead of arrays."""
-    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
-    return [
-        {name: value.tolist() if hasattr(value, "tolist") else value for name, value in row.items()}
-        for row in rows
-    ]
-
-
 @pytest.fixture(scope="module")
-def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "memflow.Results"]:
+def homes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, "memflow.Results[Any]"]:
     """Return a home that the command wrote, and the results of the same evaluation by the API in another home."""
     folder = tmp_path_factory.mktemp("homes")
     memories = [word for name in MEMORIES for word in ("--memory", name)]
@@ -106,13 +98,13 @@ def test_evaluation_has_the_scores_and_differences_of_the_command(homes: Any) ->
         f"score.leaderboard WHERE metric NOT IN ({timed})",
         *("score.verdicts", "score.comparisons", "memory.indexes"),
     ):
-        rows = [each.sql(f"SELECT * FROM {table} ORDER BY ALL") for each in (results, of_command)]
-        assert len(rows[0]) > 0
-        pd.testing.assert_frame_equal(*rows)
+        rows = [each.to_arrow().sql(f"SELECT * FROM {table} ORDER BY ALL") for each in (results, of_command)]
+        assert rows[0].num_rows > 0
+        assert rows[0].equals(rows[1]), table
     shown = command(home, "show", "leaderboard")["scores"]
-    board = of_command.leaderboard()
-    assert records(board) == [{name: row[name] for name in board.columns} for row in shown]
-    compared = records(results.compare(*MEMORIES, slices=True))
+    board = of_command.to_arrow().leaderboard()
+    assert board.to_pylist() == [{name: row[name] for name in board.column_names} for row in shown]
+    compared = results.to_arrow().compare(*MEMORIES, slices=True).to_pylist()
     assert compared == command(home, "compare", *MEMORIES)["domains"][0]["comparisons"]
     assert results.compare(*MEMORIES, metric="locomo_f1")["slice"].unique().tolist() == ["all"]
 
@@ -130,7 +122,7 @@ def test_probe_has_a_column_per_metric_and_recall_the_entries_in_order(homes: An
     home, results = homes
     probe_id = results.verdicts(metric="locomo_f1").probe_id[0]
     shown = command(home, "show", "probe", probe_id)["answered"]
-    rows = records(results.probe(probe_id))
+    rows = results.to_arrow().probe(probe_id).to_pylist()
     assert [row["assistant"] for row in rows] == MEMORIES
     for row, answer in zip(rows, shown, strict=True):
         assert row["text"] == answer["reply"]["text"]
@@ -138,19 +130,19 @@ def test_probe_has_a_column_per_metric_and_recall_the_entries_in_order(homes: An
         assert row["prompt"].endswith(answer["messages"][-1]["content"])
         for verdict in answer["verdicts"]:
             assert row[verdict["metric"]] == verdict["value"]
-    recalled = records(results.recall(probe_id, "bm25_message"))
+    recalled = results.to_arrow().recall(probe_id, "bm25_message").to_pylist()
     assert [row["text"] for row in recalled] == [entry["text"] for entry in shown[0]["recalled"]]
     assert [row["rank"] for row in recalled] == [*range(1, len(recalled) + 1)]
 
 
 def test_search_and_health_are_those_of_the_commands(homes: Any) -> None:
     home, results = homes
-    found = records(results.search(DOMAIN, "bm25_message", "work", k=3))
+    found = results.to_arrow().search(DOMAIN, "bm25_message", "work", k=3).to_pylist()
     shown = command(home, "search", DOMAIN, "bm25_message", "work", "--k", "3")["rows"]
     assert [(row["entry_id"], row["score"]) for row in found] == [
         (row["entry_id"], row["score"]) for row in shown
     ]
-    measures = records(results.health(DOMAIN, "bm25_message")[["measure", "state"]])
+    measures = results.to_arrow().health(DOMAIN, "bm25_message").select(["measure", "state"]).to_pylist()
     health = command(home, "show", "health", DOMAIN, "bm25_message")
     assert measures == [{name: row[name] for name in ("measure", "state")} for row in health]
 
@@ -162,6 +154,20 @@ def test_paper_has_the_cells_of_the_command(homes: Any) -> None:
     assert list(table["published"]) == [cell["published"] for cell in cells]
     assert list(table.columns) == list(cells[0])
     assert set(table["value"].isna()) == {True}
+
+
+def test_export_writes_the_files_of_the_command(homes: Any, tmp_path: Path) -> None:
+    home, _ = homes
+    results = memflow.open(home)
+    files = results.export("eee", tmp_path / "api")
+    assert len(files) == 2 * len(MEMORIES)
+    command(home, "export", "eee", str(tmp_path / "cli"))
+    assert {path.relative_to(tmp_path / "api") for path in files} == {
+        path.relative_to(tmp_path / "cli") for path in (tmp_path / "cli").rglob("*.json*")
+    }
+    assert len(results.export("inspect", tmp_path / "logs", assistant=MEMORIES[0])) == 1
+    with pytest.raises(BadInput, match="unknown format 'xls'"):
+        results.export("xls", tmp_path)
 
 
 def test_home_that_is_read_only_has_no_prompts_and_a_sentence_for_search(
@@ -190,12 +196,23 @@ def test_results_are_limited_to_the_evaluation(homes: Any) -> None:
     assert set(memflow.open(results.settings.home).leaderboard().assistant) == {*MEMORIES}
 
 
-def test_columns_have_the_types_of_their_table_also_without_a_value(homes: Any) -> None:
+def test_tables_are_pandas_polars_or_arrow_with_typed_columns(
+    homes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, results = homes
     board = results.leaderboard(metric="locomo_f1")
     assert str(board.low.dtype) == "float64" and board.low.isna().all()  # two episodes have no interval
-    recalled = results.recall(results.verdicts().probe_id[0], "full")
-    assert str(recalled.since.dtype) == "int64" and len(recalled) > 0
+    assert isinstance(results.to_polars().leaderboard(), polars.DataFrame)
+    assert isinstance(results.to_arrow().verdicts(), pa.Table)
+    assert (
+        results.to_arrow().recall(results.verdicts().probe_id[0], "full").schema.field("since").type
+        == pa.int64()
+    )
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(
+        BadInput, match=r"Polars is not installed. Install it: pip install 'memflow-bench\[polars\]'"
+    ):
+        results.to_polars()
 
 
 def test_results_show_tables_and_the_label_of_the_scripted_chat(homes: Any) -> None:
@@ -283,7 +300,7 @@ def test_failed_run_raises_with_the_reason_and_the_results_of_the_others(tmp_pat
 
 
 def test_model_at_an_address_answers_also_in_a_running_event_loop(tmp_path: Path) -> None:
-    async def evaluate(url: str, memory: str) -> "memflow.Results":
+    async def evaluate(url: str, memory: str) -> "memflow.Results[Any]":
         return memflow.evaluate(
             [memory, "full"],
             DOMAIN,

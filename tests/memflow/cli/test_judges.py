@@ -1,6 +1,7 @@
-"""`judges calibrate` and `show judges`: known answers, and the agreement of several judges."""
+"""`judges check`, `judges calibrate` and `show judges`: injections, known answers, the agreement of several judges."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import factories
 import pytest
@@ -9,9 +10,17 @@ from memflow.scoring.judges import with_judge_columns
 
 DOMAIN = "memorybench_demo"
 SETTINGS = """
+[models.gullible]
+kind = "scripted"
+model = "gullible"
+[models.fence_only]
+kind = "scripted"
+model = "fence_only"
 [models.agreeable]
 kind = "scripted"
 model = "agreeable"
+[roles]
+judge = ["scripted", "gullible"]
 """
 
 
@@ -63,6 +72,25 @@ def test_leaderboard_shows_judge_range_and_warns_of_judges_of_their_own_answers(
 
 def test_show_judges_with_a_single_judge_states_how_to_configure_several_judges(measured) -> None:
     assert "Set judge" in measured.error("show", "judges", "amemgym_demo~1")
+
+
+def test_judges_check_command_tests_the_judges_in_the_settings(empty) -> None:
+    Path("memflow.toml").write_text(SETTINGS, encoding="utf-8")
+    found = empty.json("judges", "check", "--metric", "quality")
+    assert len(found["injections"]) == 20
+    moved = {name: len(case["moved"]) for name, [case] in found["judges"].items()}
+    assert moved == {"scripted": 0, "gullible": 20}
+
+
+def test_judges_check_reports_changed_verdicts_with_and_without_fences(empty) -> None:
+    Path("memflow.toml").write_text(SETTINGS, encoding="utf-8")
+    shown = empty("judges", "check", "fence_only", "--metric", "quality", "--no-fences").stdout
+    assert "20 of 20 verdicts moved" in shown and "scripted, not a language model" in shown
+    assert "0 of 20 verdicts moved" in empty("judges", "check", "fence_only", "--metric", "quality").stdout
+
+
+def test_judges_check_rejects_an_unknown_metric(empty) -> None:
+    assert "has no metric 'gone'" in empty.error("judges", "check", "--metric", "gone")
 
 
 def test_judges_calibrate_withholds_a_judge_that_accepts_everything(empty, tmp_path) -> None:

@@ -23,7 +23,7 @@ from memflow.judges.calibration import (
 )
 from memflow.judges.cases import JudgeCase
 from memflow.judges.catalog import all_cases
-from memflow.judges.scripted import agreeable_handlers
+from memflow.judges.scripted import failing_handlers
 from memflow.judges.withheld import withheld_reason, without_withheld
 from memflow.metrics.intervals import Interval
 from memflow.run.handlers import handlers
@@ -94,7 +94,7 @@ async def test_scripted_judge_passes(case: JudgeCase, language: str):
 
 @pytest.mark.parametrize("case", CASES, ids=ids)
 async def test_judge_that_accepts_everything_fails_and_the_reason_has_both_counts(case: JudgeCase):
-    chat = ScriptedChat(agreeable_handlers(handlers(), [case]))
+    chat = ScriptedChat(failing_handlers(handlers(), [case], "agreeable"))
     result = await calibrate(chat, case, "en", name="small")
     assert (result.sensitivity, result.specificity, result.passed) == (1.0, 0.0, False)
     assert result.reason == (

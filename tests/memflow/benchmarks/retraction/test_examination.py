@@ -4,10 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from memflow.benchmarks import registry
 from memflow.benchmarks.retraction.checks import find_guessable_answers, find_wrong_golds
 from memflow.benchmarks.retraction.examination import Line, read_day, read_lines
 from memflow.benchmarks.retraction.load import shipped_words
 from memflow.benchmarks.retraction.probes import form_of
+from memflow.benchmarks.retraction.wording import reword_user
+from memflow.chat.scripted import ScriptedChat
 from memflow.records import STORED
 from tests.memflow.benchmarks.retraction.conftest import generate
 
@@ -92,3 +95,55 @@ def test_fact_is_kept_from_its_audience_only() -> None:
         == "I can't answer that."
     )
     assert knowledge.answer(words.filled(words.questions["family"], noun=words.noun("dog"))) == "Rufus"
+
+
+async def test_simulator_rewords_the_messages_of_every_user() -> None:
+    domain, records, turns, _ = generate(languages=("en", "zh"), users=2, wording="simulator")
+    handlers = {
+        "retraction/reword": lambda request: f"Well. {request.fields['message']}",
+        "retraction/reword_zh": lambda request: f"好。{request.fields['message']}",
+    }
+    reworded = await registry.benchmark("retraction").turns(domain, records, ([], []), ScriptedChat(handlers))
+    assert [turn.text.removeprefix("Well. ").removeprefix("好。") for turn in reworded] == [
+        turn.text for turn in turns
+    ]
+    assert all(
+        (old.text == new.text) == (old.role != "user") for old, new in zip(turns, reworded, strict=True)
+    )
+
+
+async def test_user_is_quarantined_if_new_words_change_a_fact() -> None:
+    turns = [turn for turn in generate(languages=("en",), users=1).turns if turn.event < 3]
+
+    def reworded(text: str):
+        handlers = {"retraction/reword": lambda request: text or f"Well. {request.fields['message']}"}
+        return reword_user(turns, shipped_words()["en"], ScriptedChat(handlers))
+
+    assert [turn.text for turn in await reworded("") if turn.role == "user"] == [
+        f"Well. {turn.text}" for turn in turns if turn.role == "user"
+    ]
+    lost = await reworded("I would rather talk of something else.")
+    assert all("could not be reworded" in turn.reason for turn in lost)
+
+
+@pytest.mark.parametrize(
+    ("message", "wording", "reason"),
+    [
+        ("Please forget what I said about my car.", "Please do not forget my car.", "more negations"),
+        ("My apartment is in Porto.", "My apartment is no longer in Porto.", "more negations"),
+        (
+            "A friend says: “Your dog is called Mango.”",
+            "Your dog, says a friend, is called.",
+            "quote the same",
+        ),
+        ("Just to be sure, forget my car.", "I want to be sure about it.", "take back or restrict"),
+        ("I finally cleaned the windows.", "I finally cleaned them. " * 4, "times the length"),
+    ],
+)
+async def test_wording_of_another_content_is_rejected(message: str, wording: str, reason: str) -> None:
+    [turn] = [
+        turn for turn in generate(languages=("en",), users=1).turns if turn.event == 0 and turn.role == "user"
+    ]
+    chat = ScriptedChat({"retraction/reword": lambda request: wording})
+    [reworded] = await reword_user([replace(turn, text=message)], shipped_words()["en"], chat)
+    assert reason in (reworded.reason or "")
