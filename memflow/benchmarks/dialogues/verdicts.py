@@ -6,7 +6,6 @@ and a judge that fails, give null values with a reason.
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 from memflow.benchmarks.dialogues.metrics import (
@@ -23,7 +22,16 @@ from memflow.benchmarks.dialogues.question import prompt
 from memflow.benchmarks.dialogues.questions import NO_ANSWER, abstains
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import unanswered
-from memflow.benchmarks.verdicts import choice_verdicts, only_assistant, verdict_row
+from memflow.benchmarks.verdicts import (
+    NO_JUDGE,
+    MetricValue,
+    choice_verdicts,
+    judges_of,
+    only_assistant,
+    values_of_judges,
+    verdict_row,
+    verdict_rows,
+)
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
@@ -31,23 +39,11 @@ from memflow.judges.withheld import withheld_reason
 from memflow.metrics.backends import MetricBackends
 from memflow.metrics.text import exact_match, rouge_l, word_f1
 from memflow.records import Probe, Reply, Verdict
-from memflow.scoring.judges import JudgedValue, judge_variant, mean_of_judges, rows_of_judges
+from memflow.scoring.judges import STANDARD
 
-NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
 NO_WORDS = (
     "no gold answer has a word that {metric} compares; give the question the metric exact_match or judge"
 )
-STANDARD = "standard"
-
-
-@dataclass(frozen=True, slots=True)
-class OpenValue:
-    """The value of an open answer, or None with the reason; with the judge's completion and variant if one decided."""
-
-    value: float | None
-    reason: str | None = None
-    completion: str | None = None
-    variant: str = STANDARD
 
 
 async def make_verdicts(
@@ -61,27 +57,17 @@ async def make_verdicts(
     for row in choice_verdicts(domain, choices, replies) if choices else ():
         rows.setdefault(row.probe_id, []).append(row)
     opens = [probe for probe in probes if not probe.options]
-    judges: Mapping[str, Chat | None] = backends.judges or {"": backends.judge}
-    by_judge = {
-        name: await asyncio.gather(*(_value(probe, given.get(probe.probe_id), judge) for probe in opens))
-        for name, judge in judges.items()
-    }
-    for number, probe in enumerate(opens):
-        values = _of_judges(probe, {name: found[number] for name, found in by_judge.items()})
-        rows[probe.probe_id] = [
-            verdict_row(
-                domain,
-                assistant,
-                probe,
-                probe.metric,
-                value.value,
-                value.reason,
-                variant=value.variant,
-                completion=value.completion,
-            )
-            for value in values
-        ]
-        rows[probe.probe_id] += _false_abstention(domain, assistant, probe, given.get(probe.probe_id))
+    judges: Mapping[str, Chat | None] = judges_of(backends) or {"": None}
+
+    async def values_of(probe: Probe) -> list[MetricValue]:
+        reply = given.get(probe.probe_id)
+        values = await asyncio.gather(*(_value(probe, reply, judge) for judge in judges.values()))
+        by_judge = {name: [value] for name, value in zip(judges, values, strict=True)}
+        return [*values_of_judges(by_judge, JUDGED_METRICS), *_false_abstention(probe, reply)]
+
+    values = await asyncio.gather(*map(values_of, opens))
+    for row in verdict_rows(domain, assistant, opens, values):
+        rows.setdefault(row.probe_id, []).append(row)
     return [
         row for probe in probes for row in _with_answer_score(domain, assistant, probe, rows[probe.probe_id])
     ]
@@ -94,23 +80,25 @@ def _with_answer_score(
     return [*rows, verdict_row(domain, assistant, probe, ANSWER_SCORE.name, first.value, first.reason)]
 
 
-def _false_abstention(domain: Domain, assistant: str, probe: Probe, reply: Reply | None) -> Sequence[Verdict]:
+def _false_abstention(probe: Probe, reply: Reply | None) -> Sequence[MetricValue]:
     if probe.reason is not None or OpenGold.unpacked(probe.gold).abstain:
         return []
     reason = unanswered(probe, reply)
     value = None if reason is not None or reply is None else float(abstains(reply.parsed or ""))
-    return [verdict_row(domain, assistant, probe, FALSE_ABSTENTION.name, value, reason)]
+    return [MetricValue(FALSE_ABSTENTION.name, value, reason)]
 
 
-async def _value(probe: Probe, reply: Reply | None, judge: Chat | None) -> OpenValue:
+async def _value(probe: Probe, reply: Reply | None, judge: Chat | None) -> MetricValue:
     reason = unanswered(probe, reply)
     if reason is not None or reply is None or reply.parsed is None:
-        return OpenValue(None, reason)
+        return MetricValue(probe.metric, None, reason)
     gold = OpenGold.unpacked(probe.gold)
     if probe.metric == JUDGED.name:
         return await _judged(probe, gold, reply.parsed, judge)
     value = computed(probe.metric, reply.parsed, gold, probe.language)
-    return OpenValue(value, None if value is not None else NO_WORDS.format(metric=probe.metric))
+    return MetricValue(
+        probe.metric, value, None if value is not None else NO_WORDS.format(metric=probe.metric)
+    )
 
 
 def computed(metric: str, answer: str, gold: OpenGold, language: str) -> float | None:
@@ -143,41 +131,27 @@ OVERLAPS: Mapping[str, Callable[[str, str, Literal["en", "zh"]], float]] = {
 """The metrics that compare the words of an answer and a gold answer."""
 
 
-async def _judged(probe: Probe, gold: OpenGold, answer: str, judge: Chat | None) -> OpenValue:
+async def _judged(probe: Probe, gold: OpenGold, answer: str, judge: Chat | None) -> MetricValue:
     """Return the judge's value. An answer that equals a gold answer needs no judge."""
     stem = "judge" if gold.rubric is None else "judge_rubric"
     if (reason := withheld_reason(judge, prompt(stem).name)) is not None:
-        return OpenValue(None, reason)
+        return MetricValue(JUDGED.name, None, reason)
     if gold.abstain and abstains(answer):
-        return OpenValue(1.0)
+        return MetricValue(JUDGED.name, 1.0)
     if gold.rubric is None and any(exact_match(answer, each) for each in gold.answers):
-        return OpenValue(1.0)
+        return MetricValue(JUDGED.name, 1.0)
     if judge is None:
-        return OpenValue(None, NO_JUDGE)
+        return MetricValue(JUDGED.name, None, NO_JUDGE)
     fields = {"question": probe.question, "answer": answer}
     if gold.rubric is not None:
         # Gold answers beside a rubric are part of what the judge must know.
         known = "".join(f"\n{each}" for each in gold.answers)
-        found = await ask(judge, prompt("judge_rubric"), {**fields, "rubric": f"{gold.rubric}{known}"})
+        fields |= {"rubric": f"{gold.rubric}{known}"}
     else:
-        right = "\n".join(gold.answers) or NO_ANSWER["zh" if probe.language == "zh" else "en"]
-        found = await ask(judge, prompt("judge"), {**fields, "gold": right})
+        fields |= {"gold": "\n".join(gold.answers) or NO_ANSWER["zh" if probe.language == "zh" else "en"]}
+    found = await ask(judge, prompt(stem), fields)
     value = None if found.value is None else float(found.value.correct)
-    completion = found.completion.digest if found.completion else None
-    return OpenValue(value, found.reason, completion or None)
-
-
-def _of_judges(probe: Probe, by_judge: Mapping[str, OpenValue]) -> list[OpenValue]:
-    def mean(values: Mapping[str, OpenValue]) -> OpenValue:
-        combined = mean_of_judges({name: JudgedValue(one.value, one.reason) for name, one in values.items()})
-        return OpenValue(combined.value, combined.reason)
-
-    return rows_of_judges(
-        {name: [value] for name, value in by_judge.items()},
-        lambda _: probe.metric == JUDGED.name,
-        mean,
-        lambda one, judge: replace(one, variant=judge_variant(STANDARD, judge)),
-    )
+    return MetricValue(JUDGED.name, value, found.reason, completion=found.digest)
 
 
 JUDGED_METRICS = frozenset({JUDGED.name})
