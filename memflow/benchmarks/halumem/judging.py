@@ -6,8 +6,9 @@ nothing, so its figures are not comparable with those of one that did.
 
 import asyncio
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from memflow.benchmarks.domains import Domain
@@ -18,16 +19,21 @@ from memflow.benchmarks.halumem.load import INTERFERENCE
 from memflow.benchmarks.halumem.probes import TEXTS, source_of
 from memflow.benchmarks.halumem.question import prompt
 from memflow.benchmarks.multiple_choice import unanswered
-from memflow.benchmarks.verdicts import only_assistant, verdict_row
+from memflow.benchmarks.verdicts import (
+    NO_JUDGE,
+    MetricValue,
+    judges_of,
+    only_assistant,
+    values_of_judges,
+    verdict_rows,
+)
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
 from memflow.run.unasked import MESSAGES
-from memflow.scoring.judges import JudgedValue, average_judges
 
-NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
 NOTHING_ADDED = "the writes of the session added no text"
 PROMPTS = ("judge_integrity", "judge_accuracy", "judge_update", "judge_answer")
 
@@ -37,36 +43,22 @@ def judge_prompts() -> list[Prompt]:
     return [prompt(stem) for stem in PROMPTS]
 
 
-@dataclass(frozen=True)
-class Decision:
-    """The decisions of each judge, by name, on one thing: values by metric, or reasons."""
-
-    probe: Probe
-    variant: str
-    by_judge: Mapping[str, Mapping[str, JudgedValue]]
-    completions: Mapping[str, str | None] = field(default_factory=dict)
-
-    def rows(self, domain: Domain, assistant: str) -> list[Verdict]:
-        """Return the verdict of each metric: the mean over judges, and each judge's if there are several."""
-
-        def rows_of(name: str, values: Mapping[str, JudgedValue]) -> list[Verdict]:
-            more = {"variant": self.variant, "completion": self.completions.get(name)}
-            return [
-                verdict_row(domain, assistant, self.probe, metric, value, reason, **more)
-                for metric, (value, reason) in values.items()
-            ]
-
-        return average_judges({name: rows_of(name, values) for name, values in self.by_judge.items()})
+Decision = list[MetricValue]
+"""The values of a decision on one thing: the means over judges, and each judge's if there are several."""
 
 
-def decided(probe: Probe, values: Mapping[str, float], variant: str = names.STANDARD) -> Decision:
-    """Return a decision that needs no judge."""
-    return Decision(probe, variant, {"": {metric: JudgedValue(value) for metric, value in values.items()}})
+def decided(
+    values: Mapping[str, float], variant: str = names.STANDARD, completion: str | None = None
+) -> Decision:
+    """Return a decision with these values by metric."""
+    return [MetricValue(metric, value, None, variant, completion) for metric, value in values.items()]
 
 
-def undecided(probe: Probe, metrics: Sequence[str], reason: str, variant: str = names.STANDARD) -> Decision:
+def undecided(
+    metrics: Sequence[str], reason: str, variant: str = names.STANDARD, completion: str | None = None
+) -> Decision:
     """Return a decision without values."""
-    return Decision(probe, variant, {"": {metric: JudgedValue(None, reason) for metric in metrics}})
+    return [MetricValue(metric, None, reason, variant, completion) for metric in metrics]
 
 
 def integrity_values(score: int, is_interference: bool) -> dict[str, float]:
@@ -102,7 +94,7 @@ class Judging:
             variant = names.RAW
         reason = unanswered(probe, reply) or (None if self.judges else NO_JUDGE)
         if reason is not None or reply is None:
-            return [undecided(probe, metrics, reason or "the probe has no reply", variant)]
+            return [undecided(metrics, reason or "the probe has no reply", variant)]
         if probe.category == TEXTS:
             return await self._texts(probe, texts_of(reply), variant)
         if probe.kind == "written":
@@ -116,7 +108,7 @@ class Judging:
         """Return the decision on a point, without a request if the writes of its session added nothing."""
         texts = "\n".join(texts_of(reply))
         if not texts.strip():
-            return decided(probe, integrity_values(0, source_of(probe) == INTERFERENCE), variant)
+            return decided(integrity_values(0, source_of(probe) == INTERFERENCE), variant)
         return await self._ask(probe, "judge_integrity", {"texts": texts, "point": probe.gold}, variant)
 
     async def _update(self, probe: Probe, reply: Reply) -> list[Decision]:
@@ -127,46 +119,45 @@ class Judging:
         if texts:
             fields = {"texts": "\n".join(texts), "point": probe.gold, "old": probe.previous or ""}
             return [await self._ask(probe, "judge_update", fields)]
-        omission = decided(probe, result_values("Omission", names.UPDATE_RESULTS))
+        omission = decided(result_values("Omission", names.UPDATE_RESULTS))
         session = self.written.get((probe.episode_id, probe.checkpoint))
         if session is not None and session.reason is not None:
-            return [omission, undecided(probe, [names.GRADE], session.reason, names.PUBLISHED)]
+            return [omission, undecided([names.GRADE], session.reason, names.PUBLISHED)]
         return [omission, await self._integrity(probe, session, names.PUBLISHED)]
 
     async def _texts(self, probe: Probe, texts: Sequence[str], variant: str) -> list[Decision]:
         """Return the mean decision on the texts of a session, and the decision on each."""
         if not texts:
-            return [undecided(probe, [names.ACCURACY], NOTHING_ADDED, variant)]
+            return [undecided([names.ACCURACY], NOTHING_ADDED, variant)]
         gold = json.loads(probe.gold)
         common = {"dialogue": gold["dialogue"], "points": "\n".join(gold["points"])}
         requests = (
-            self._ask(probe, "judge_accuracy", {**common, "text": text}, f"{names.TEXT}{number}")
+            self._by_judge(probe, "judge_accuracy", {**common, "text": text}, f"{names.TEXT}{number}")
             for number, text in enumerate(texts, 1)
         )
         found = await asyncio.gather(*requests)
-        means = {
-            name: {names.ACCURACY: _mean(row.by_judge[name][names.ACCURACY] for row in found)}
-            for name in self.judges
-        }
-        return [Decision(probe, variant, means), *found]
+        means = {name: [_mean([row[name][0] for row in found], variant)] for name in self.judges}
+        return [values_of_judges(by_judge) for by_judge in (means, *found)]
 
     async def _ask(
         self, probe: Probe, stem: str, fields: Mapping[str, str], variant: str = names.STANDARD
     ) -> Decision:
+        return values_of_judges(await self._by_judge(probe, stem, fields, variant))
+
+    async def _by_judge(
+        self, probe: Probe, stem: str, fields: Mapping[str, str], variant: str
+    ) -> dict[str, Decision]:
+        """Return the decision of each judge by name."""
         answers = await asyncio.gather(*(ask(judge, prompt(stem), fields) for judge in self.judges.values()))
         metrics = (names.ACCURACY, names.INCLUDED) if stem == "judge_accuracy" else _metrics(probe)
         if variant == names.PUBLISHED:
             metrics = (names.RECALL, names.GRADE)
-        values, completions = {}, {}
-        for name, answer in zip(self.judges, answers, strict=True):
-            completions[name] = (answer.completion.digest or None) if answer.completion else None
-            values[name] = dict.fromkeys(
-                metrics, JudgedValue(None, answer.reason or "the judge gave no answer")
-            )
-            if answer.value is not None:
-                found = _values(probe, answer.value)
-                values[name] = {metric: JudgedValue(value) for metric, value in found.items()}
-        return Decision(probe, variant, values, completions)
+        return {
+            name: undecided(metrics, answer.reason or "the judge gave no answer", variant, answer.digest)
+            if answer.value is None
+            else decided(_values(probe, answer.value), variant, answer.digest)
+            for name, answer in zip(self.judges, answers, strict=True)
+        }
 
 
 def _values(probe: Probe, value: Any) -> dict[str, float]:
@@ -187,11 +178,11 @@ def _metrics(probe: Probe) -> tuple[str, ...]:
     return tuple(names.ANSWER.values()) if probe.kind == "open" else (probe.metric, names.GRADE)
 
 
-def _mean(values: Iterator[JudgedValue]) -> JudgedValue:
+def _mean(values: Sequence[MetricValue], variant: str) -> MetricValue:
     """Return the mean of the values of a session's texts, or the reason of the first that failed."""
-    found = [*values]
-    failed = next((value for value in found if value.value is None), None)
-    return failed or JudgedValue(sum(value.value or 0.0 for value in found) / len(found))
+    reason = next((row.reason for row in values if row.value is None), None)
+    mean = None if reason else sum(row.value or 0.0 for row in values) / len(values)
+    return MetricValue(names.ACCURACY, mean, reason, variant)
 
 
 def written_by_session(probes: Sequence[Probe], replies: Mapping[str, Reply]) -> dict[tuple[str, int], Reply]:
@@ -209,7 +200,7 @@ async def judge_operations(
     """Return the verdicts on all operations, in the order of `probes`."""
     assistant = only_assistant(domain, replies)
     by_probe = {reply.probe_id: reply for reply in replies}
-    judges = dict(backends.judges) or ({"": backends.judge} if backends.judge is not None else {})
-    judging = Judging(judges, by_probe, written_by_session(probes, by_probe), parse_config(domain).update_k)
-    found = await asyncio.gather(*(judging.decisions(probe) for probe in probes))
-    return [row for decisions in found for decision in decisions for row in decision.rows(domain, assistant)]
+    written, update_k = written_by_session(probes, by_probe), parse_config(domain).update_k
+    judging = Judging(judges_of(backends), by_probe, written, update_k)
+    found = await asyncio.gather(*map(judging.decisions, probes))
+    return verdict_rows(domain, assistant, probes, map(chain.from_iterable, found))

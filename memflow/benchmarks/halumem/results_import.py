@@ -11,6 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,11 @@ from memflow.benchmarks.halumem.judging import Decision, decided, integrity_valu
 from memflow.benchmarks.halumem.load import INTERFERENCE
 from memflow.benchmarks.halumem.probes import TEXTS, source_of
 from memflow.benchmarks.published_results import stored_probes
+from memflow.benchmarks.verdicts import verdict_rows
 from memflow.benchmarks.views import ImportedResults, Reader
 from memflow.errors import BadInput
-from memflow.records import Probe, Reply, Verdict
+from memflow.records import Probe, Reply
 from memflow.run.unasked import DECLARED, RECALLED
-from memflow.scoring.judges import JudgedValue
 
 MISSING = "the recorded run has no verdict"
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]+")
@@ -49,7 +50,8 @@ def import_results(reader: Reader, domain: Domain, path: Path) -> ImportedResult
     name = _NOT_IN_NAMES.sub("-", run.system or path.stem)
     rows = _Rows(domain, f"imported_{name}@unknown", run)
     replies = [rows.reply(probe) for probe in probes]
-    judged = [row for probe in probes for row in rows.verdicts(probe)]
+    decisions = [chain.from_iterable(rows.decisions(probe)) for probe in probes]
+    judged = verdict_rows(domain, rows.assistant, probes, decisions)
     contexts = {
         probe.probe_id: run.sessions.get((probe.episode_id, probe.checkpoint), {})
         .get("contexts", {})
@@ -204,13 +206,8 @@ class _Rows:
     def _records(self, group: str, probe: Probe, text: str) -> list[Mapping[str, Any]]:
         return self.run.verdicts[group].get((probe.episode_id, probe.checkpoint, text), [])
 
-    def verdicts(self, probe: Probe) -> list[Verdict]:
-        """Return the recorded verdicts on a probe."""
-        return [
-            row for decision in self._decisions(probe) for row in decision.rows(self.domain, self.assistant)
-        ]
-
-    def _decisions(self, probe: Probe) -> Iterator[Decision]:
+    def decisions(self, probe: Probe) -> Iterator[Decision]:
+        """Yield the recorded decisions on a probe."""
         if probe.category == TEXTS:
             yield from self._texts(probe)
             return
@@ -221,7 +218,7 @@ class _Rows:
         rows = self._records(GROUPS[0], probe, probe.gold)
         moved = probe.kind == "search" and bool(rows)
         if moved:
-            yield decided(probe, result_values("Omission", names.UPDATE_RESULTS))
+            yield decided(result_values("Omission", names.UPDATE_RESULTS))
         elif probe.kind == "search":
             rows = self._records(GROUPS[2], probe, probe.gold)
             yield _result(probe, rows, "memory_update_type", names.UPDATE_RESULTS)
@@ -231,9 +228,9 @@ class _Rows:
         values = integrity_values(_known(score) or 0, false)
         variant = names.PUBLISHED if moved else names.STANDARD
         if _known(score) is None or probe.reason:
-            yield undecided(probe, [*values], _reason(probe, rows, score), variant)
+            yield undecided([*values], _reason(probe, rows, score), variant)
         else:
-            yield decided(probe, values, variant)
+            yield decided(values, variant)
 
     def _texts(self, probe: Probe) -> Iterator[Decision]:
         rows = [
@@ -245,15 +242,17 @@ class _Rows:
         scores = [_known(row.get("memory_accuracy_score")) for row in rows]
         known = [score / 2 for score in scores if score is not None]
         if known:
-            yield decided(probe, {names.ACCURACY: sum(known) / len(known)})
+            yield decided({names.ACCURACY: sum(known) / len(known)})
         else:
-            yield undecided(probe, [names.ACCURACY], "no text of the session has a recorded verdict")
+            yield undecided([names.ACCURACY], "no text of the session has a recorded verdict")
         for number, (row, score) in enumerate(zip(rows, scores, strict=True), 1):
-            accuracy = JudgedValue(None, _reason(probe, rows, row.get("memory_accuracy_score")))
-            if score is not None:
-                accuracy = JudgedValue(score / 2)
-            values = {names.ACCURACY: accuracy, names.INCLUDED: JudgedValue(float(is_included(row)))}
-            yield Decision(probe, f"{names.TEXT}{number}", {"": values})
+            variant = f"{names.TEXT}{number}"
+            reason = _reason(probe, rows, row.get("memory_accuracy_score"))
+            if score is None:
+                yield undecided([names.ACCURACY], reason, variant)
+            else:
+                yield decided({names.ACCURACY: score / 2}, variant)
+            yield decided({names.INCLUDED: float(is_included(row))}, variant)
 
 
 def _known(score: Any) -> int | None:
@@ -270,5 +269,5 @@ def _result(
 ) -> Decision:
     result = rows[0].get(field) if rows else None
     if result not in [*results] or probe.reason:
-        return undecided(probe, [*results.values()], _reason(probe, rows, result))
-    return decided(probe, result_values(str(result), results))
+        return undecided([*results.values()], _reason(probe, rows, result))
+    return decided(result_values(str(result), results))

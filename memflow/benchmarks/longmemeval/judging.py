@@ -5,8 +5,7 @@ sent at once; the chats limit their number.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.longmemeval.answers import is_unclear, read_label
@@ -20,15 +19,20 @@ from memflow.benchmarks.longmemeval.types import (
     is_abstention,
 )
 from memflow.benchmarks.multiple_choice import unanswered
-from memflow.benchmarks.verdicts import only_assistant, verdict_row
+from memflow.benchmarks.verdicts import (
+    NO_JUDGE,
+    MetricValue,
+    judges_of,
+    only_assistant,
+    values_of_judges,
+    verdict_rows,
+)
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
-from memflow.scoring.judges import JudgedValue, average_judges
 
-NO_JUDGE = "no judge is configured; set its model under `roles` in memflow.toml"
 METRICS = (ACCURACY, UNCLEAR)
 CONTRACTS = {
     "judge_answer": "gold",
@@ -45,14 +49,7 @@ _BY_TYPE = {
 }
 
 
-class Label(NamedTuple):
-    """A judge's decision on a reply: the values by metric, and the ledger's digest of its completion."""
-
-    values: Mapping[str, JudgedValue]
-    completion: str | None = None
-
-
-Labeler = Callable[[Probe, str, Chat], Awaitable[Label]]
+Labeler = Callable[[Probe, str, Chat], Awaitable[list[MetricValue]]]
 """Return a judge's decision on a response to a probe."""
 
 
@@ -66,24 +63,20 @@ def judge_prompts() -> list[Prompt]:
     return [prompt(stem) for stem in CONTRACTS]
 
 
-async def label_answer(probe: Probe, response: str, judge: Chat) -> Label:
+async def label_answer(probe: Probe, response: str, judge: Chat) -> list[MetricValue]:
     """Return the published label of a response, under the contract of the question's type."""
     stem = contract_of(probe.probe_id, probe.category or "")
     fields = {"question": probe.question, CONTRACTS[stem]: probe.gold, "response": response}
     answer = await ask(judge, prompt(stem), fields)
     if answer.value is None:
-        return failed_label(answer.reason or "the judge gave no answer", METRICS)
-    completion = (answer.completion.digest or None) if answer.completion else None
-    values = {
-        ACCURACY: JudgedValue(float(read_label(answer.value))),
-        UNCLEAR: JudgedValue(float(is_unclear(answer.value))),
-    }
-    return Label(values, completion)
+        return missing_values(METRICS, answer.reason or "the judge gave no answer")
+    values = {ACCURACY: read_label(answer.value), UNCLEAR: is_unclear(answer.value)}
+    return [MetricValue(name, float(value), completion=answer.digest) for name, value in values.items()]
 
 
-def failed_label(reason: str, metrics: Sequence[str]) -> Label:
-    """Return the label without values of a judge that failed."""
-    return Label(dict.fromkeys(metrics, JudgedValue(None, reason)))
+def missing_values(metrics: Sequence[str], reason: str) -> list[MetricValue]:
+    """Return the metrics without values, with the reason."""
+    return [MetricValue(metric, None, reason) for metric in metrics]
 
 
 async def judge_verdicts(
@@ -100,32 +93,15 @@ async def judge_verdicts(
     """
     assistant = only_assistant(domain, replies)
     given = {reply.probe_id: reply for reply in replies}
-    judges = dict(backends.judges) or ({"": backends.judge} if backends.judge is not None else {})
+    judges = judges_of(backends)
 
-    async def labels_of(probe: Probe) -> dict[str, Label]:
-        """Return the label of each judge by name. Without a judge or a reply, one label has the reason."""
+    async def values_of(probe: Probe) -> list[MetricValue]:
         reply = given.get(probe.probe_id)
         reason = unanswered(probe, reply) or (None if judges else NO_JUDGE)
         if reason is not None or reply is None or reply.parsed is None:
-            return {"": failed_label(reason or "the probe has no reply", metrics)}
+            return missing_values(metrics, reason or "the probe has no reply")
         response = reply.parsed
-        return dict(
-            zip(
-                judges,
-                await asyncio.gather(*(label(probe, response, judge) for judge in judges.values())),
-                strict=True,
-            )
-        )
+        labels = await asyncio.gather(*(label(probe, response, judge) for judge in judges.values()))
+        return values_of_judges(dict(zip(judges, labels, strict=True)))
 
-    def rows_of(probe: Probe, label: Label) -> list[Verdict]:
-        return [
-            verdict_row(domain, assistant, probe, metric, value, reason, completion=label.completion)
-            for metric, (value, reason) in label.values.items()
-        ]
-
-    found = await asyncio.gather(*map(labels_of, probes))
-    return [
-        row
-        for probe, labels in zip(probes, found, strict=True)
-        for row in average_judges({name: rows_of(probe, label) for name, label in labels.items()})
-    ]
+    return verdict_rows(domain, assistant, probes, await asyncio.gather(*map(values_of, probes)))

@@ -21,12 +21,12 @@ from memflow.benchmarks.memoryagentbench.sources import (
     SUMMARY_PRECISION,
     SUMMARY_RECALL,
 )
+from memflow.benchmarks.verdicts import MetricValue
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt, load
 from memflow.chat.requests import Chat
 from memflow.metrics.backends import MetricBackends
 from memflow.records import Probe, Reply, Verdict
-from memflow.scoring.judges import JudgedValue
 
 SUMMARY = (SUMMARY_F1, SUMMARY_RECALL, SUMMARY_PRECISION, FLUENCY)
 _CONTRACTS = ("judge_fluency", "judge_key_points", "judge_sentences")
@@ -55,7 +55,7 @@ def _question(probe: Probe) -> Probe:
     return replace(probe, category=next(iter(types), ""), gold="; ".join(json.loads(probe.gold)))
 
 
-async def _label_summary(probe: Probe, response: str, judge: Chat) -> longmemeval.Label:
+async def _label_summary(probe: Probe, response: str, judge: Chat) -> list[MetricValue]:
     points = "\n".join(f"{number}. {point}" for number, point in enumerate(probe.variants, 1))
 
     def unknown_point(found: KeyPoints) -> str | None:
@@ -76,12 +76,12 @@ async def _label_summary(probe: Probe, response: str, judge: Chat) -> longmemeva
     fluency, found, sentences = (answer.value for answer in answers)
     if fluency is None or found is None or sentences is None:
         reasons = (answer.reason for answer in answers if answer.value is None)
-        return longmemeval.failed_label(next(reasons) or "the judge gave no answer", SUMMARY)
+        return longmemeval.missing_values(SUMMARY, next(reasons) or "the judge gave no answer")
     recall = len(set(found.supported)) / len(probe.variants) if probe.variants else 0.0
     precision = sentences.supported / sentences.sentences if sentences.sentences else 0.0
     f1 = fluency.fluency * 2 * recall * precision / (recall + precision) if recall + precision else 0.0
     values = (f1, recall, precision, float(fluency.fluency))
-    completion = answers[1].completion
-    return longmemeval.Label(
-        dict(zip(SUMMARY, map(JudgedValue, values), strict=True)), (completion and completion.digest) or None
-    )
+    return [
+        MetricValue(metric, value, completion=answers[1].digest)
+        for metric, value in zip(SUMMARY, values, strict=True)
+    ]
