@@ -4,10 +4,9 @@ A persona file is JSON Lines or Parquet, in memflow's schema or the schema of Ne
 personas of a domain; load.py reads published users.
 """
 
-import io
 import json
 from collections.abc import Iterator
-from itertools import count
+from dataclasses import replace
 from typing import Any
 
 from memflow.benchmarks.amemgym.generation.personas import parse_persona
@@ -49,14 +48,6 @@ def _parse(content: Any) -> tuple[str, Any]:
 
 
 def _parquet_rows(file: File) -> Iterator[RawRecord]:
-    import pyarrow as pa  # noqa: PLC0415  (other files need no Arrow)
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    numbers = count(1)
-    try:
-        for batch in pq.ParquetFile(io.BytesIO(file.content)).iter_batches(4096):
-            for row in batch.to_pylist():
-                # Types that JSON lacks (dates, decimals) become text.
-                yield RawRecord(f"row {next(numbers)}", json.loads(json.dumps(row, default=str)))
-    except (pa.ArrowException, OSError) as error:
-        raise file.bad(f"the file is truncated or not a Parquet file ({error})") from error
+    for row in file.parquet_rows(lambda names: names, batch=4096, start=1):
+        # Types that JSON lacks (dates, decimals) become text.
+        yield replace(row, content=json.loads(json.dumps(row.content, default=str)))

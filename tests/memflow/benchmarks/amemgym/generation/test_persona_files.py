@@ -55,7 +55,7 @@ def test_jsonl_and_parquet_files_of_same_personas_give_same_records(tmp_path):
         ),
         ("p.jsonl", b"\n\n", "the persona file contains no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),
-        ("p.parquet", b"PAR1 and no more", "truncated or not a Parquet file"),
+        ("p.parquet", b"PAR1 and no more", "truncated or not Parquet"),
     ],
 )
 def test_reader_reports_fault_in_persona_file_with_its_name(tmp_path, name, content, wrong):
