@@ -4,7 +4,7 @@ Every request uses the profile that earlier requests determined. Nothing is stor
 profile_proposal.py converts observations into settings; memflow/cli/models.py prints both.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -14,43 +14,46 @@ from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
 from memflow.errors import BadInput
 from memflow.resources.endpoints.model_check_requests import CheckResponse, Post
-from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of
+from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of, toml_value
 from memflow.resources.endpoints.request_bodies import RequestBodies
 
 SMALL, LARGE = 16, 2048
 """Token limits of the requests: too small for a model that thinks, and large enough."""
 MIN_HEADROOM = 1024
 
+VALUES: Mapping[str, Sequence[Any]] = {
+    "bound": ("max_tokens", "max_completion_tokens", "none"),
+    "temperature": ("send", "omit"),
+    "top_p": ("send", "omit"),
+    "seed": ("send", "random_seed", "omit"),
+    "system": ("system", "developer", "user"),
+    "alternate": (False, True),
+    "schema_unions": ("as_is", "any_of"),
+    "schema_inline": (False, True),
+}
+"""The values of profile fields in the order in which they are tried: a server that accepts one accepts later ones."""
+
 _YES = (ChatMessage("user", "Reply with the word yes."),)
 _SUM = (ChatMessage("user", "What is 17 + 25? Reply with the number only."),)
 _PROSE = (ChatMessage("user", "Describe the sea in one sentence."),)
 _SYSTEM = ChatMessage("system", "Be brief.")
-
-_BOUNDS = ("max_tokens", "max_completion_tokens", "none")
-_CHOICES: tuple[tuple[str, dict[Any, str], tuple[ChatMessage, ...]], ...] = (
-    ("temperature", {"send": "temperature", "omit": ""}, _YES),
-    ("top_p", {"send": "top_p", "omit": ""}, _YES),
-    ("seed", {"send": "seed", "random_seed": "random_seed", "omit": ""}, _YES),
-    (
-        "system",
-        {"system": "a system message", "developer": "a developer message", "user": ""},
-        (_SYSTEM, *_YES),
-    ),
-    ("alternate", {False: "two messages of one role in a row", True: ""}, (_SYSTEM, _SYSTEM, *_YES, *_YES)),
+_MESSAGES = {
+    "bound": _YES,
+    "temperature": _YES,
+    "top_p": _YES,
+    "seed": _YES,
+    "system": (_SYSTEM, *_YES),
+    "alternate": (_SYSTEM, _SYSTEM, *_YES, *_YES),
+}
+"""Messages that show whether an endpoint accepts a value of a field."""
+_STRUCTURES: tuple[dict[str, Any], ...] = (
+    {"structured": "schema"},
+    {"structured": "schema", "body": {"provider": {"require_parameters": True}}},
+    {"structured": "tool"},
+    {"structured": "object"},
+    {"structured": "prompt"},
 )
-"""Fields of a profile, the words for what each value sends, and messages that show whether an endpoint accepts it.
-
-Every endpoint accepts the last value.
-"""
-_ROUTED = {"provider": {"require_parameters": True}}
-_STRUCTURES: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("a JSON schema", "schema", {}),
-    ("a JSON schema with provider.require_parameters", "schema", _ROUTED),
-    ("a forced tool call", "tool", {}),
-    ("json_object", "object", {}),
-    ("a schema in the prompt", "prompt", {}),
-)
-"""The ways to request a typed answer: words, the value of the field `structured`, and keys of the body."""
+"""The ways to request a typed answer."""
 
 
 class _Colour(BaseModel):
@@ -80,14 +83,11 @@ class _Keywords(BaseModel):
 
 @dataclass(frozen=True)
 class Observation:
-    """A finding of the check about one topic, as a sentence.
-
-    `fields` has the values that the endpoint accepts, by profile field; the best value is first.
-    """
+    """A finding of the check about one topic, as a sentence, with the accepted values by profile field."""
 
     topic: str
     seen: str
-    fields: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    fields: Mapping[str, Any] = field(default_factory=dict)
 
 
 class ModelCheck:
@@ -117,146 +117,105 @@ class ModelCheck:
 
     async def run(self) -> list[Observation]:
         """Return the observations in the order of the requests. Raises BadInput if no request is answered."""
-        await self._token_limit(await self._access())
-        for name, words, messages in _CHOICES:
-            await self._choice(name, words, messages)
+        await self._choose("access", [{}, *_of_presets("auth", "query")], _YES, accepts=_is_for_us)
+        for name, messages in _MESSAGES.items():
+            await self._choose(name, [{name: value} for value in VALUES[name]], messages)
         await self._reasoning()
-        await self._structured()
+        await self._choose("structured output", _STRUCTURES, _PROSE, LARGE, _Colour, _is_colour)
         if self._profile.structured == "schema":
-            await self._keywords()
+            dialects = sorted(_of_presets("schema_drop", "schema_unions", "schema_inline"), key=_changes)
+            await self._choose("schema keywords", dialects, _PROSE, LARGE, _Keywords)
         return self._observations
 
-    def _observe(self, topic: str, seen: str, fields: Mapping[str, tuple[Any, ...]]) -> None:
-        """Note an observation. Later requests have the best values of its fields."""
+    def _observe(self, topic: str, seen: str, fields: Mapping[str, Any]) -> None:
+        """Note an observation. Later requests have the values of its fields."""
         self._observations.append(Observation(topic, seen, fields))
         self._on_observation(self._observations[-1])
-        best = {name: values[0] for name, values in fields.items()}
-        self._profile = self._profile.model_copy(update=best)
+        self._profile = self._profile.model_copy(update=dict(fields))
 
     async def _ask(
         self,
         messages: Iterable[ChatMessage],
         limit: int = SMALL,
         output: type[BaseModel] | None = None,
-        profile: Mapping[str, Any] | None = None,
-        **body: Any,
+        fields: Mapping[str, Any] | None = None,
     ) -> CheckResponse:
-        """Send a request with the current profile, after changes of profile fields or keys of the body."""
+        """Send a request with the current profile, after changes of profile fields."""
         self.requests += 1
-        used = self._profile.model_copy(update=profile or {})
+        profile = self._profile.model_copy(update=dict(fields or {}))
         sampling = Sampling(temperature=0, max_tokens=limit, top_p=0.9, seed=1)
         request = ChatRequest("model check", {}, tuple(messages), sampling, output)
-        return await self._post(used, {**RequestBodies(used).build(self._model, request), **body})
+        return await self._post(profile, RequestBodies(profile).build(self._model, request))
 
-    async def _access(self) -> CheckResponse:
-        """Return the first response that is not about the key or the URL.
-
-        If the endpoint rejects those of the profile, try those of the presets.
-        """
-        first = await self._ask(_YES)
-        if first.status not in (401, 403, 404):
-            return first
-        forms = {(preset.auth, tuple(preset.query.items())): preset for preset in map(profile_of, PRESETS)}
-        for preset in forms.values():
-            form: dict[str, Any] = {"auth": preset.auth, "query": dict(preset.query)}
-            response = await self._ask(_YES, profile=form)
-            if response.status not in (401, 403, 404):
-                fields = {name: (value,) for name, value in form.items()}
-                self._observe("access", f"takes the key in the header {preset.auth}", fields)
-                return response
-        raise BadInput(f"{self._model} answers no request ({first.error}). Fix `url`, `model` or the key.")
-
-    async def _token_limit(self, first: CheckResponse) -> None:
-        """Try both parameters of the token limit. If the endpoint rejects both, try a request without a limit."""
-        responses: dict[str, CheckResponse] = {}
-        for name in _BOUNDS:
-            if name != "none" or not any(response.ok for response in responses.values()):
-                response = first if name == "max_tokens" else await self._ask(_YES, profile={"bound": name})
-                responses[name] = response
-                if not response.ok and response.status not in (400, 422):
-                    raise BadInput(
-                        f"{self._model} answers no request ({response.error}). Check it again when it works."
-                    )
-        accepted = tuple(name for name, response in responses.items() if response.ok)
-        if not accepted:
-            raise BadInput(f"{self._model} rejects every request ({response.error}). Fix `url` and `model`.")
-        seen = [f"{'accepts' if each.ok else 'rejects'} {name}" for name, each in responses.items()]
-        self._observe("token limit", ", ".join(seen), {"bound": accepted})
-
-    async def _choice(self, name: str, words: Mapping[Any, str], messages: tuple[ChatMessage, ...]) -> None:
-        """Try the values of a field until the endpoint accepts one."""
+    async def _choose(
+        self,
+        topic: str,
+        choices: Sequence[Mapping[str, Any]],
+        messages: tuple[ChatMessage, ...],
+        limit: int = SMALL,
+        output: type[BaseModel] | None = None,
+        accepts: Callable[[CheckResponse], bool] = lambda response: response.ok,
+    ) -> None:
+        """Try values of profile fields until the endpoint accepts some. Raises BadInput if it answers no request."""
         seen: list[str] = []
-        *values, last = words
-        for number, value in enumerate(values):
-            response = await self._ask(messages, profile={name: value})
-            if response.ok:
-                safer = [other for other in values[number + 1 :] if other != "random_seed"]
-                seen.append(f"accepts {words[value]}")
-                self._observe(name, "; ".join(seen), {name: (value, *safer, last)})
-                return
-            seen.append(f"rejects {words[value]} ({response.error})")
-        self._observe(name, "; ".join(seen), {name: (last,)})
+        error = ""
+        for choice in choices:
+            fields = dict(choice)
+            if "body" in fields:
+                fields["body"] = {**self._profile.body, **fields["body"]}
+            response = await self._ask(messages, limit, output, fields)
+            if accepts(response):
+                seen.append(f"accepts {_shown(fields)}")
+                break
+            seen.append(f"{'ignores' if response.ok else 'rejects'} {_shown(fields)}")
+            error = f" (last error: {response.error})" if response.error else error
+        else:
+            if topic in ("access", "bound"):
+                raise BadInput(
+                    f"{self._model} answers no request{error}. Fix `url`, `model` or the key, or check it again when "
+                    "the server works."
+                )
+            seen.append("no value works")
+        if fields:
+            self._observe(topic, f"{'; '.join(seen)}{error}", fields)
 
     async def _reasoning(self) -> None:
         reply = (await self._ask(_SUM, LARGE)).reply
         place = reply.thoughts_place if reply is not None else ""
         tokens = (reply.usage.reasoning or 0) if reply is not None else 0
         if not place and not tokens:
-            self._observe("reasoning", "none seen", {"headroom": (0,)})
+            self._observe("reasoning", "none seen", {"headroom": 0})
             return
         headroom = max(MIN_HEADROOM, 1 << (4 * tokens - 1).bit_length() if tokens else LARGE)
         where = f" in {place}" if place else ", not shown"
         amount = f" ({tokens} tokens for the sum of two numbers)" if tokens else ""
         short = await self._ask(_SUM)
         spent = "" if short.text.strip() else f"; a limit of {SMALL} tokens leaves no answer"
-        self._observe("reasoning", f"thinks{where}{amount}{spent}", {"headroom": (headroom,)})
-
-    async def _structured(self) -> None:
-        """Request a typed answer in each way until the endpoint follows one."""
-        seen: list[str] = []
-        fields: dict[str, tuple[Any, ...]] = {"structured": ("prompt",)}
-        for words, structured, keys in _STRUCTURES:
-            changes = {"structured": structured, "body": {**self._profile.body, **keys}}
-            response = await self._ask(_PROSE, LARGE, _Colour, changes)
-            if _is_colour(response):
-                seen.append(f"follows {words}")
-                fields = {"structured": (structured,) if structured == "schema" else (structured, "prompt")}
-                fields |= {"body": (changes["body"],)} if keys else {}
-                break
-            seen.append(f"ignores {words}" if response.ok else f"rejects {words} ({response.error})")
-        else:
-            seen.append("typed answers will fail")
-        self._observe("structured output", "; ".join(seen), fields)
-
-    async def _keywords(self) -> None:
-        """Request an answer whose schema has all keywords, in the dialect of each preset, the widest first."""
-        dialects = {_dialect(profile_of(preset)) for preset in PRESETS}
-        for drop, unions, inline in sorted(dialects, key=_changes):
-            fields = {"schema_drop": drop, "schema_unions": unions, "schema_inline": inline}
-            response = await self._ask(_PROSE, LARGE, _Keywords, fields)
-            if response.ok:
-                break
-        rejected = [*drop, *(["oneOf"] if unions == "any_of" else []), *(["$ref"] if inline else [])]
-        seen = f"accepts a schema without {', '.join(rejected)}" if rejected else "accepts all keywords"
-        self._observe(
-            "schema keywords",
-            seen if response.ok else f"rejects the schemas of all presets ({response.error})",
-            {
-                "schema_drop": (drop,),
-                "schema_unions": (unions, "any_of"),
-                "schema_inline": (inline, True),
-            },
-        )
+        self._observe("reasoning", f"thinks{where}{amount}{spent}", {"headroom": headroom})
 
 
-def _dialect(profile: Profile) -> tuple[tuple[str, ...], str, bool]:
-    return profile.schema_drop, profile.schema_unions, profile.schema_inline
+def _of_presets(*names: str) -> list[dict[str, Any]]:
+    """Return the different values of profile fields in the presets."""
+    values = [{name: getattr(preset, name) for name in names} for preset in map(profile_of, PRESETS)]
+    return [value for number, value in enumerate(values) if value not in values[:number]]
 
 
-def _changes(dialect: tuple[tuple[str, ...], str, bool]) -> tuple[int, bool, bool, tuple[str, ...]]:
+def _changes(dialect: Mapping[str, Any]) -> tuple[int, ...]:
     """Return by how much a dialect changes schemas, for sorting."""
-    drop, unions, inline = dialect
-    return len(drop), unions == "any_of", inline, drop
+    drop, *others = dialect.items()
+    return len(drop[1]), *(VALUES[name].index(value) for name, value in others)
+
+
+def _shown(fields: Mapping[str, Any]) -> str:
+    """Return the values of fields that are not the defaults of a profile, as TOML."""
+    default = Profile()
+    changed = {name: value for name, value in fields.items() if value != getattr(default, name)}
+    return ", ".join(f"{name} = {toml_value(value)}" for name, value in changed.items()) or "the default"
+
+
+def _is_for_us(response: CheckResponse) -> bool:
+    """Return whether a response is not about the key or the URL."""
+    return response.status not in (401, 403, 404)
 
 
 def _is_colour(response: CheckResponse) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from textwrap import shorten
 from typing import Any
 
 from memflow.errors import ChatError, FatalChatError, RequestRefused
@@ -14,6 +15,8 @@ from memflow.resources.settings.chat_models import Model
 PATIENCE_S = 5.0
 TRIES = 2
 """A failing request is retried once, within these seconds."""
+ERROR_LENGTH = 160
+"""Maximum number of characters of an error message."""
 
 
 @dataclass(frozen=True)
@@ -58,15 +61,9 @@ def requests_to(model: Model) -> Post:
         except FatalChatError:
             raise
         except RequestRefused as error:
-            return CheckResponse(error.status, error=_shortened(str(error)))
+            return CheckResponse(error.status, error=shorten(str(error), ERROR_LENGTH, placeholder="..."))
         except ChatError as error:
-            return CheckResponse(500, error=_shortened(str(error)))
+            return CheckResponse(500, error=shorten(str(error), ERROR_LENGTH, placeholder="..."))
         return CheckResponse(reply=answer.value)
 
     return post
-
-
-def _shortened(message: str) -> str:
-    """Return an error message as one line of at most 160 characters."""
-    line = " ".join(message.split())
-    return line if len(line) <= 160 else f"{line[:157]}..."

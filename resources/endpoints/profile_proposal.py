@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from memflow.resources.endpoints.model_check import Observation
+from memflow.resources.endpoints.model_check import VALUES, Observation
 from memflow.resources.endpoints.profiles import (
     DEFAULT,
     HOSTS,
@@ -39,29 +39,29 @@ def propose(observations: Iterable[Observation], url: str, current: Preset = DEF
 
     Ties prefer a preset of the address's host, then the preset with the best values, then `current`.
     """
-    seen = {name: values for each in observations for name, values in each.fields.items()}
+    seen = {name: value for observation in observations for name, value in observation.fields.items()}
     host = urlsplit(url).hostname or ""
 
     def rank(preset: Preset) -> tuple[int, bool, int, bool]:
         profile = profile_of(preset)
-        wrong = sum(not _fits(profile, name, values) for name, values in seen.items())
-        lesser = sum(getattr(profile, name) != values[0] for name, values in seen.items())
+        wrong = sum(not _fits(profile, name, value) for name, value in seen.items())
+        lesser = sum(getattr(profile, name) != value for name, value in seen.items())
         return wrong, not _is_of(host, preset), lesser, preset != current
 
     best = min(PRESETS, key=rank)
     profile = profile_of(best)
-    fields = {name: values[0] for name, values in seen.items() if not _fits(profile, name, values)}
-    return Proposal(best, fields)
+    return Proposal(best, {name: value for name, value in seen.items() if not _fits(profile, name, value)})
 
 
-def _fits(profile: Profile, name: str, values: tuple[Any, ...]) -> bool:
-    """Return whether a profile's field has an accepted value, more headroom, or more excluded keywords."""
+def _fits(profile: Profile, name: str, accepted: Any) -> bool:
+    """Return whether a profile's field has the accepted value, or one that the endpoint accepts, too."""
     value = getattr(profile, name)
     if name == "headroom":
-        return bool(value >= values[0])
+        return bool(value >= accepted)
     if name == "schema_drop":
-        return set(values[0]) <= set(value)
-    return value in values
+        return set(accepted) <= set(value)
+    order = VALUES.get(name, ())
+    return value == accepted or (value in order and order.index(value) > order.index(accepted))
 
 
 def _is_of(host: str, preset: Preset) -> bool:

@@ -40,7 +40,7 @@ def test_models_check_prints_the_profile_that_the_endpoint_accepts(empty) -> Non
         result = empty.json("models", "check", "hosted")
         shown = empty("models", "check", "hosted").stdout
     assert (result["preset"], result["fields"], result["fits"]) == ("vllm", {}, False)
-    assert "follows a JSON schema" in shown
+    assert "accepts the default" in shown
     assert "not stated by the server" in shown
     proposed = shown[shown.index("[models.hosted]") :].split("\n\n")[0]
     assert tomllib.loads(proposed) == {"models": {"hosted": {"preset": "vllm"}}}
@@ -65,6 +65,6 @@ def test_models_check_shows_each_finding_when_it_is_made_and_records_the_window(
         result = empty("models", "check", "hosted")
     shown = result.stderr.splitlines()
     assert shown[0].startswith("memflow: about ten requests to stub at http://")
-    assert any(line.startswith("memflow: token limit: ") for line in shown)
+    assert any(line.startswith("memflow: bound: ") for line in shown)
     assert "4,096 tokens; the setting `window = 65536` has priority" in " ".join(result.stdout.split())
     assert json.loads((empty.folder / "windows.json").read_text(encoding="utf-8")) == {f"{url} stub": 4096}

@@ -102,14 +102,14 @@ def thinks(body: Body) -> CheckResponse | None:
 
 
 def check(*rules: Rule, profile: Profile | None = None) -> tuple[dict[str, Any], ModelCheck]:
-    """Return the best value of each observed field of an endpoint with these rules, and the check."""
+    """Return the accepted value of each field of an endpoint with these rules, and the check."""
 
     async def post(profile: Profile, body: Body) -> CheckResponse:
         return next(found for rule in (*rules, answers) if (found := rule(body)) is not None)
 
     made = ModelCheck("m", post, profile or Profile())
     seen = asyncio.run(made.run())
-    return {name: values[0] for each in seen for name, values in each.fields.items()}, made
+    return {name: value for each in seen for name, value in each.fields.items()}, made
 
 
 @pytest.mark.parametrize(
@@ -183,12 +183,12 @@ def test_proposed_profile_gets_typed_answers_from_stub_of_each_provider(
 
 
 def test_proposal_prefers_the_preset_of_the_host() -> None:
-    seen = [Observation("structured output", "", {"structured": ("schema",)})]
+    seen = [Observation("structured output", "", {"structured": "schema"})]
     assert propose(seen, "https://eu.api.mistral.ai/v1").preset == "mistral"
 
 
 def test_proposal_as_toml_is_a_valid_model_with_the_proposed_profile() -> None:
-    fields = {"structured": ("prompt",), "alternate": (True,), "schema_drop": (("minLength", "const"),)}
+    fields = {"structured": "prompt", "alternate": True, "schema_drop": ("minLength", "const")}
     proposal = propose([Observation("all", "", fields)], "http://127.0.0.1:8000/v1")
     assert proposal.preset == "plain"
     table = tomllib.loads(proposal.toml("local"))["models"]["local"]
@@ -197,12 +197,12 @@ def test_proposal_as_toml_is_a_valid_model_with_the_proposed_profile() -> None:
     assert model.profile.schema_drop == ("minLength", "const")
 
 
-def test_check_says_that_typed_answers_will_fail_if_a_model_never_writes_json() -> None:
+def test_check_says_that_no_structure_works_if_a_model_never_writes_json() -> None:
     async def post(profile: Profile, body: Body) -> CheckResponse:
         return message("Ein Meer.")
 
     seen = asyncio.run(ModelCheck("m", post, Profile()).run())
-    assert any("typed answers will fail" in each.seen for each in seen)
+    assert any("no value works" in each.seen for each in seen)
 
 
 def test_check_survives_every_odd_response_that_a_run_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
