@@ -52,7 +52,15 @@ class Recorder:
         self.began: list[str] = []
         self.most = 0
         self.running = 0
+        self.interrupted = False
         self.lock = threading.Lock()
+
+    @property
+    def models(self) -> "Recorder":
+        return self
+
+    def interrupt(self) -> None:
+        self.interrupted = True
 
     def run(self, run: PlannedRun) -> tuple[str, str]:
         with self.lock:
@@ -125,15 +133,6 @@ def test_other_runs_continue_after_an_exception_in_one_run() -> None:
 
 def test_interrupt_in_one_run_stops_the_other_runs_and_is_raised() -> None:
     class Broken(Recorder):
-        interrupted = False
-
-        @property
-        def models(self) -> "Broken":
-            return self
-
-        def interrupt(self) -> None:
-            self.interrupted = True
-
         def run(self, run: PlannedRun) -> tuple[str, str]:
             raise KeyboardInterrupt
 
@@ -145,23 +144,13 @@ def test_interrupt_in_one_run_stops_the_other_runs_and_is_raised() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signal_ends_the_schedule_also_if_it_arrives_while_a_callback_runs(number: signal.Signals) -> None:
-    class Signaled(Recorder):
-        interrupted = False
-
-        @property
-        def models(self) -> "Signaled":
-            return self
-
-        def interrupt(self) -> None:
-            self.interrupted = True
-
     class Watching(Silent):
         def start_run(self, run: PlannedRun) -> None:
             with contextlib.suppress(BaseException):  # as callbacks of the interpreter do
                 signal.raise_signal(number)
 
     before = signal.getsignal(number)
-    signaled = Signaled()
+    signaled = Recorder()
     with pytest.raises(KeyboardInterrupt):
         executed([planned("p"), planned("q")], signaled, watcher=Watching())
     assert signaled.interrupted and "q" not in "".join(signaled.began)
