@@ -120,13 +120,6 @@ async def test_timeout_of_one_request_is_chat_error_if_server_answers_other_requ
     assert not isinstance(caught.value, EndpointDown)
 
 
-async def test_chat_completes_all_requests_although_the_server_restarts() -> None:
-    behavior = StubBehavior(die_after=20, down=0.7, latency=0.01)
-    async with Stub(behavior) as stub, chat_at(stub.url) as chat:
-        completions = await asyncio.gather(*(chat.complete(request(f"{n}")) for n in range(60)))
-    assert len(completions) == 60
-
-
 async def test_chat_quotes_the_server_that_lacks_the_model() -> None:
     async with Stub(StubBehavior(model="other")) as stub, chat_at(stub.url) as chat:
         with pytest.raises(ModelMisconfigured, match=r"`stub` does not exist.*Fix --model"):

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from memflow.errors import BadSettings
-from memflow.resources.endpoints.profiles import PRESETS, Preset, Profile, profile_of
+from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.settings import load
 
@@ -97,8 +97,3 @@ def test_settings_error_for_invalid_profile_names_the_fix(
     settings_error: Any, lines: str, message: str
 ) -> None:
     assert re.search(message, settings_error(lines))
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_preset_headers_contain_no_api_key(preset: Preset) -> None:
-    assert not {"Authorization", "api-key"} & set(profile_of(preset).headers)

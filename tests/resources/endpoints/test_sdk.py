@@ -60,20 +60,6 @@ async def test_chat_embedding_and_check_requests_carry_the_headers_of_the_sdk(
             assert not {"OpenAI-Organization", "OpenAI-Project"} & headers.keys()
 
 
-async def test_no_request_is_sent_if_the_sdk_sends_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def refuse(*_: Any, **__: Any) -> None:
-        raise AssertionError("the SDK was asked")
-
-    monkeypatch.setattr(openai.AsyncOpenAI, "post", refuse)
-    async with Stub() as stub:
-        for work in (complete(stub.url), embed(stub.url, tmp_path), check(stub.url)):
-            with pytest.raises(AssertionError, match="the SDK was asked"):
-                await work
-        assert stub.counts.asked == 0
-
-
 async def test_the_sdk_repeats_failed_requests_with_the_same_key() -> None:
     async with Stub(StubBehavior(behaviors="warming_up")) as stub:
         assert (await complete(stub.url)).text

@@ -4,7 +4,7 @@ import asyncio
 from dataclasses import replace
 
 import pytest
-from ledger_rows import ACCOUNT, completion, find, request, store
+from ledger_rows import ACCOUNT, completion, request, store
 
 from memflow.chat.budget import Prices
 from memflow.chat.requests import ChatRequest, Completion
@@ -82,16 +82,6 @@ def test_forget_deletes_the_completions_that_meet_all_conditions(
             assert forget(connection, chosen) == selected.count == 3 - len(left)
         assert found(ledger) == left
         assert ledger.usage(by=GROUPS) == before
-
-
-def test_forgotten_request_is_sent_and_stored_again(either_url: str) -> None:
-    with SqlLedger(either_url) as ledger:
-        fill(ledger)
-        with ledger.connect(transaction=True) as connection:
-            forget(connection, CompletionFilter(digest=A))
-        assert find(ledger, A) is None
-        store(ledger, A, text="no")
-        assert find(ledger, A) == completion("no", A)
 
 
 def test_forgettable_returns_cost_and_partitions_of_selected_completions(either_url: str) -> None:
