@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from memflow.benchmarks.datasets import Dataset
 from memflow.resources.data.library import Library
-from memflow.resources.files import file_cache
 from memflow.resources.files.file_cache import FileCache, FileState
 from memflow.resources.lake.columns import facts_cache_name
 from memflow.resources.lake.lake import Lake
@@ -182,10 +181,10 @@ def test_lake_rereads_partition_metadata_if_an_older_file_replaces_the_partition
 
 
 def test_lake_facts_of_a_read_only_lake_are_not_cached_on_disk(lake, monkeypatch) -> None:
-    def refuse(*_: object) -> int:
+    def refuse(*_: object, **__: object) -> int:
         raise sqlite3.OperationalError("attempt to write a readonly database")
 
-    monkeypatch.setattr(file_cache.sqlite3, "connect", refuse)
+    monkeypatch.setattr("sqlite3.dbapi2.connect", refuse)
     assert Lake(lake.root).facts("question.keys", "d").fingerprint == "r1"
     assert not (Path(lake.root) / ".cache" / facts_cache_name()).exists()
 
