@@ -233,7 +233,7 @@ def test_paraphrased_message_has_a_share_and_a_foreign_one_has_none() -> None:
 def test_page_has_date_command_and_source_but_no_text_of_the_files() -> None:
     rows = answers(4, question="What is the color of the secret door?")
     text = page(report(run("x", rows, source="github.com/o/r @abc", license="MIT")))
-    assert "Made on 2026-01-02 by `memflow import published x`" in text
+    assert "This page was made on 2026-01-02 by `memflow import published x`" in text
     assert "github.com/o/r @abc" in text and "secret door" not in text
 
 
