@@ -196,7 +196,9 @@ def _pieces(text: str) -> Iterator[str]:
 def _batches(chat: Any, faults: list[tuple[str, str]]) -> list[Batch]:
     """Return the batches of all plans in order. Numbers of a plan that start again follow those of the plan before."""
     if not isinstance(chat, Sequence) or isinstance(chat, str):
-        raise RecordFault(f"at chat: {chat!r:.60} is not a list of batches. Download the file again.")
+        raise RecordFault(
+            f"at chat: {chat!r:.60} is not a list of batches. Write it as in the published rows."
+        )
     found: list[Batch] = []
     seen: dict[int, int] = {}
     offset, last = 0, -1

@@ -51,7 +51,9 @@ def read(file: File) -> list[RawRecord]:
 
 def _parse_row(task: Task, part: Part, content: Any) -> tuple[str, Any]:
     if not isinstance(content, Mapping):
-        raise RecordFault(f"the row is {content!r:.60}, not a JSON object. Download the file again.")
+        raise RecordFault(
+            f"the row is {content!r:.60}, not a JSON object. Write it as in the published file."
+        )
     kept = {name: content[name] for name in UnifiedRow.model_fields if content.get(name) is not None}
     kept["part"] = part
     row = UnifiedRow.model_validate(kept)
@@ -65,7 +67,7 @@ def _parse_row(task: Task, part: Part, content: Any) -> tuple[str, Any]:
         CASES[task.name](row, {})
     except (KeyError, TypeError, ValueError) as error:
         raise RecordFault(
-            f"`info` has not the fields of a case of {task.published} ({error!r}). Download the file again."
+            f"`info` has not the fields of a case of {task.published} ({error!r}). Write it as in the published file."
         ) from error
     return f"{row.dataset_name}/{row.test_idx}", kept
 
@@ -76,7 +78,7 @@ def _parse_corpus(task: Task, content: Any) -> tuple[str, Any]:
         CORPORA[task.name](corpus.text)
     except (KeyError, TypeError, ValueError) as error:
         raise RecordFault(
-            f"`text` is not a corpus of {task.published} ({error!r}). Download the file again."
+            f"`text` is not a corpus of {task.published} ({error!r}). Write it as in the published file."
         ) from error
     return "", corpus.model_dump()
 
