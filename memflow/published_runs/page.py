@@ -73,7 +73,7 @@ def _groups(report: RunsReport) -> Iterator[Part]:
         for run in ordered:
             if unlabeled := run.unlabeled():
                 answers = f"{unlabeled:,} answer{'s' * (unlabeled != 1)}"
-                yield Note(f"{run.name}: {answers} without a label of the judge, counted as wrong.")
+                yield Note(f"The judge did not label {answers} of {run.name}. Such answers count as wrong.")
 
 
 def _order(run: RescoredRun) -> tuple[bool, float]:
