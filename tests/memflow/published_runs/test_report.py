@@ -87,7 +87,9 @@ def test_run_of_one_conversation_has_no_interval_and_is_in_the_json_result_only(
 def test_answer_without_a_label_of_the_judge_counts_as_wrong_and_is_named() -> None:
     rows = (*answers(10)[:-1], answers(10, label=None, label_reason=NO_LABEL)[-1])
     assert RescoredRun(run("x", rows)).values["accuracy"].interval().value == pytest.approx(59 / 60)
-    assert "The judge did not label 1 answer of x. Such answers count as wrong." in page(report(run("x", rows)))
+    assert "The judge did not label 1 answer of x. Such answers count as wrong." in page(
+        report(run("x", rows))
+    )
 
 
 def test_selected_questions_have_no_accuracy() -> None:
