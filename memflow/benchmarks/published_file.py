@@ -174,7 +174,7 @@ class File:
 
     def bad(self, what: str) -> BadInput:
         """Return the BadInput error for a file of the wrong format, with the file, the fault and the next step."""
-        return BadInput(f"{self.dataset.name}: {self.source}: {what}; {self._advice()}")
+        return BadInput(f"{self.dataset.name}: {self.source}: {what.removesuffix('.')}; {self._advice()}")
 
     def _advice(self) -> str:
         """Return the next step: download the file again if its checksum differs from the published checksum."""

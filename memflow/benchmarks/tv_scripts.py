@@ -94,7 +94,9 @@ def _sessions(whole: str) -> Iterator[RawRecord]:
 def _parse(content: Any) -> tuple[str, Any]:
     script = Script.model_validate(content)
     if not script.utterances():
-        raise RecordFault("the session has no line of the form Speaker: text")
+        raise RecordFault(
+            "the session has no line of the form `Speaker: text`. Add one, or remove the session."
+        )
     return "", script.model_dump()
 
 

@@ -34,7 +34,7 @@ ROLES = {"anchor": " (anchor)", JUDGE_TEST: " (test of the judge)", "oracle": " 
 def page_parts(report: RunsReport) -> Iterator[Part]:
     """Yield the parts of the page, the findings first."""
     systems = {run.system for run in report.runs}
-    yield Note(f"{len(report.runs)} published runs of {len(systems)} memory systems and baselines.")
+    yield Note(f"These are {len(report.runs)} published runs of {len(systems)} memory systems and baselines.")
     yield from _items(TEXTS["terms"])
     yield Note(TEXTS["shortened"])
     yield Heading("Findings")
@@ -73,7 +73,7 @@ def _groups(report: RunsReport) -> Iterator[Part]:
         for run in ordered:
             if unlabeled := run.unlabeled():
                 answers = f"{unlabeled:,} answer{'s' * (unlabeled != 1)}"
-                yield Note(f"{run.name}: {answers} without a label of the judge, counted as wrong.")
+                yield Note(f"The judge did not label {answers} of {run.name}. Such answers count as wrong.")
 
 
 def _order(run: RescoredRun) -> tuple[bool, float]:
@@ -201,14 +201,15 @@ def _evidence(report: RunsReport) -> Iterator[Part]:
     yield Table(TEXTS["evidence"]["columns"], rows)
     for reason, names in unknown.items():
         runs = names[0] if len(names) == 1 else f"{len(names)} runs"
-        yield Note(f"The evidence was not examined, because {reason}: {runs}.")
+        yield Note(f"The evidence of {runs} was not examined, because {reason}.")
     for part in report.attributions:
         if part.agreement:
             there, strict, lax, missing, strict_missing, lenient_missing = part.agreement
             yield Note(
                 f"The files of {part.run.name} have ids and texts, which tests both rules. Of {there:,} evidence "
                 f"messages in its contexts, the strict rule finds {strict:,} and the lenient rule {lax:,}. Of "
-                f"{missing:,} that are not there, they falsely find {strict_missing:,} and {lenient_missing:,}."
+                f"{missing:,} that are not there, the strict rule falsely finds {strict_missing:,} and the lenient "
+                f"rule {lenient_missing:,}."
             )
     if without := len(report.runs) - len(report.attributions):
         yield Note(f"{without} runs have neither contexts nor retrieved ids in their files.")
@@ -226,8 +227,8 @@ def _claims(report: RunsReport) -> Iterator[Part]:
     unknown = sum(check.is_equal is None for check in report.claims)
     yield Heading("Claims that differ from the rows")
     yield Note(
-        f"{equal} of {len(report.claims)} claims equal the value of the rows. {unknown} cannot be checked: the "
-        "rows do not contain what they are computed from."
+        f"{equal} of {len(report.claims)} claims equal the value of the rows. {unknown} cannot be checked, because "
+        "the rows do not contain what the claims are computed from."
     )
     rows = [
         (
@@ -257,17 +258,24 @@ def _sources(report: RunsReport) -> Iterator[Part]:
 
 def page_text(parts: Iterable[Part], date: str, command: str) -> str:
     """Return the page in Markdown, with the date and the command that made it."""
-    lines = [f"# {TITLE}", f"Made on {date} by `{command}`."]
+    lines = [f"# {TITLE}", f"This page was made on {date} by `{command}`."]
     for part in parts:
         match part:
             case Heading():
                 lines.append(f"## {part.text}")
             case Note():
-                lines.append(escape(part.text).replace("\\`", "`"))
+                lines.append(_linked(escape(part.text).replace("\\`", "`")))
             case Table():
                 lines += [f"**{escape(part.title.strip())}**"] * bool(part.title)
                 lines.append(_markdown(part))
     return "\n\n".join(lines) + "\n"
+
+
+def _linked(text: str) -> str:
+    """Return a text in which each term that a section of the page explains links to the section."""
+    for term, section in TEXTS["links"].items():
+        text = text.replace(term, f"[{term}]({section})", 1)
+    return text
 
 
 def _markdown(part: Table) -> str:

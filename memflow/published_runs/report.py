@@ -215,12 +215,18 @@ def _of_evidence(report: RunsReport) -> Iterator[str]:
     for part in by_system.values():
         wrong, none = part.with_all_evidence(correct=False), part.without_evidence(correct=False)
         most = percent(part.with_all_evidence(correct=False, lenient=True).value)
-        by_rule = f" by a strict search for its words, and in {most} % by a lenient one" if part.rule else ""
+        share, without = (f"{percent(interval.value)} % {bracket(interval)}" for interval in (wrong, none))
+        all_evidence = f"The context of {share} of these contains all evidence"
+        no_evidence = "the context contains none"
+        if part.rule:
+            all_evidence = (
+                f"A strict word match finds all evidence in the context of {share} of these, a lenient one in "
+                f"{most} %"
+            )
+            no_evidence = "even the lenient match finds none"
         yield (
-            f"{part.run.name} answers {part.count(correct=False):,} questions wrong. In {percent(wrong.value)} % "
-            f"{bracket(wrong)} of these, the context contains all evidence{by_rule}: there, the reader failed and not "
-            f"the retrieval. In {percent(none.value)} % {bracket(none)}, the context contains none of it"
-            f"{', even by the lenient search' * bool(part.rule)}."
+            f"{part.run.name} answers {part.count(correct=False):,} questions wrong. {all_evidence}: in these cases "
+            f"the reader failed, not the retrieval. In {without}, {no_evidence}."
         )
 
 
@@ -236,7 +242,7 @@ def _of_retrieval(report: RunsReport) -> Iterator[str]:
         for part in best.values()
     ]
     if texts:
-        yield f"Share of the evidence that was retrieved, in runs without a reader: {'; '.join(texts)}."
+        yield f"Some runs have no reader. Of the evidence, they retrieved: {'; '.join(texts)}."
 
 
 def _of_judges(report: RunsReport) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, WORDS
-from memflow.resources.memory_servers.checked_memory import CheckedMemory, contains
+from memflow.resources.memory_servers.checked_memory import CheckedMemory, contains, difference
 
 
 async def stable_ids(memory: CheckedMemory) -> str:
@@ -10,7 +10,10 @@ async def stable_ids(memory: CheckedMemory) -> str:
     space = await memory.two_secrets("stable_ids")
     first, again = [await memory.connection.read(space, CODE_QUERY, 10) for _ in range(2)]
     if first.items and {item.id for item in first.items}.isdisjoint(item.id for item in again.items):
-        raise CheckFailed("an item has another id at every read, so that its history cannot be followed")
+        ids = [repr(answer.items[0].id) if answer.items else "no item" for answer in (first, again)]
+        raise CheckFailed(
+            f"two equal reads of space {space} have no item id in common (first: {ids[0]}, second: {ids[1]})"
+        )
     return "items keep their ids"
 
 
@@ -21,7 +24,9 @@ async def pure_reads(memory: CheckedMemory) -> str:
     if not memory.can.pure_reads:
         raise CheckNote("declares that reads change the memory: a probe may change the answer to the next")
     if contains(await memory.texts(space, query), "chinchilla"):
-        raise CheckFailed("a read finds the query of a former read: reads write")
+        raise CheckFailed(
+            f"a read of space {space} finds {query!r}, which was only the query of a former read: reads write"
+        )
     return "a read leaves nothing"
 
 
@@ -29,11 +34,14 @@ async def export(memory: CheckedMemory) -> str:
     """Compare the items of an export with the written messages."""
     if memory.can.export == "none":
         raise CheckSkipped("not declared: entries are known when a read returns them")
-    items = (await memory.connection.export(await memory.two_secrets("export"))).items
+    space = await memory.two_secrets("export")
+    items = (await memory.connection.export(space)).items
     if not items:
-        raise CheckFailed("the export of a space with two messages is empty")
-    if not all(contains((item.text for item in items), word) for word in WORDS):
-        raise CheckNote("the export does not contain the words of both messages")
+        raise CheckFailed(f"the export of space {space}, which has two messages, is empty")
+    if missing := [word for word in WORDS if not contains((item.text for item in items), word)]:
+        raise CheckNote(
+            f"the export of space {space} does not contain {missing[0]!r}, a word of one of its messages"
+        )
     return f"{len(items)} items"
 
 
@@ -52,9 +60,12 @@ async def fork(memory: CheckedMemory) -> str:
         await _compare_copy(memory, space, copy, ", after one more write to both")
     await memory.write(copy, memory.message(3, "The vault code of Fulbert is walrus."))
     await memory.write(space, memory.message(4, "The vault code of Argenteuil is ocelot."))
-    for name, other in ((space, "walrus"), (copy, "ocelot")):
-        if contains(await memory.texts(name, CODE_QUERY), other):
-            raise CheckFailed(f"a write to {memory.copy_name} or its origin is found in the other")
+    for name, other, word in ((space, copy, "walrus"), (copy, space, "ocelot")):
+        if contains(await memory.texts(name, CODE_QUERY), word):
+            raise CheckFailed(
+                f"a read of {name} returns {word!r}, which was written only to {other}; {copy} is "
+                f"{memory.copy_name}"
+            )
     return f"{memory.copy_name} has the content of its origin, and is separate"
 
 
@@ -68,14 +79,21 @@ async def restore(memory: CheckedMemory) -> str:
     items = (await memory.connection.export(space)).items
     restored = await memory.space("restored")
     await memory.connection.restore(restored, items)
-    if await memory.texts(restored, CODE_QUERY) != await memory.texts(space, CODE_QUERY):
-        raise CheckFailed("a read of the restored space differs from a read of the living one")
+    texts, original = [await memory.texts(name, CODE_QUERY) for name in (restored, space)]
+    if texts != original:
+        raise CheckFailed(
+            f"a read of the restored space differs from a read of the living one, {space}: "
+            f"{difference(texts, original)}"
+        )
     return "a restored space answers like the living one"
 
 
 async def _compare_copy(memory: CheckedMemory, space: str, copy: str, when: str) -> None:
-    if await memory.texts(copy, CODE_QUERY) != await memory.texts(space, CODE_QUERY):
-        raise CheckFailed(f"a read of {memory.copy_name} differs from a read of its origin{when}")
+    texts, original = [await memory.texts(name, CODE_QUERY) for name in (copy, space)]
+    if texts != original:
+        raise CheckFailed(
+            f"a read of {memory.copy_name} differs from a read of its origin{when}: {difference(texts, original)}"
+        )
 
 
 CAPABILITIES = checks_of("capabilities", globals())

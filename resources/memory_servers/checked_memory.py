@@ -2,7 +2,7 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
-from itertools import groupby
+from itertools import groupby, zip_longest
 
 from memflow.errors import ReportedError, ServerFailed
 from memflow.memories.memory import Message
@@ -127,7 +127,7 @@ class CheckedMemory:
         ]
         answer = await self.connection.write(space, self.next_write(space), sent)
         if answer.failures:
-            raise CheckFailed(f"a write failed: {answer.failures[0].why}")
+            raise CheckFailed(f"a write to space {space} failed: {answer.failures[0].why}")
 
     def message(self, number: int, text: str) -> SentMessage:
         """Return a message of a role that the memory stores."""
@@ -281,6 +281,15 @@ def items_of(answer: ReadAnswer) -> Sequence[WireItem]:
     if answer.notes and not answer.items:
         return (WireItem(id="notes", text=answer.notes),)
     return answer.items
+
+
+def difference(first: Iterable[str], second: Iterable[str]) -> str:
+    """Return the first item in which the texts of two different reads differ, in words."""
+    for place, texts in enumerate(zip_longest(first, second), 1):
+        if texts[0] != texts[1]:
+            one, other = ("missing" if text is None else f"{text[:60]!r}" for text in texts)
+            return f"item {place} is {one} in one read and {other} in the other"
+    raise ValueError("the reads are equal")
 
 
 def contains(texts: Iterable[str], part: str) -> bool:

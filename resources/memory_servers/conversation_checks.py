@@ -2,7 +2,7 @@
 
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
 from memflow.resources.memory_servers.check_messages import COMMON, check_messages
-from memflow.resources.memory_servers.checked_memory import READS, CheckedMemory, Conversation, K
+from memflow.resources.memory_servers.checked_memory import READS, CheckedMemory, Conversation, K, difference
 from memflow.resources.memory_servers.text_changes import text_change
 
 OTHER_WORDS = 100_000
@@ -43,13 +43,14 @@ async def stable_reads(memory: CheckedMemory) -> str:
         for texts in (texts for texts in repeated if texts != first):
             if not texts or not first:
                 raise CheckFailed(
-                    f"of two equal reads, one returned nothing, and one {len(texts or first)} items"
+                    f"of two equal reads, one returned nothing, and one {len(texts or first)} items (query {query!r})"
                 )
+            change = f"(query {query!r}): {difference(first, texts)}"
             if sorted(texts) == sorted(first):
-                raise CheckFailed("equal reads return the same items in another order")
+                raise CheckFailed(f"equal reads return the same items in another order {change}")
             if memory.can.deterministic:
-                raise CheckFailed("equal reads return other items")
-            note = "equal reads return other items, and the server does not declare `deterministic`"
+                raise CheckFailed(f"equal reads return other items {change}")
+            note = f"equal reads return other items {change}; the server does not declare `deterministic`"
     if note:
         raise CheckNote(note)
     return f"{len(queries) * (READS - 1)} repeated reads return the same"
@@ -70,7 +71,7 @@ async def complete(memory: CheckedMemory) -> str:
     if number == len(expected):
         return f"all {all_of}{memory.of_design()} come back"
     if memory.can.design.merges:
-        return f"{number} of {all_of} are found by their words; the memory declares that it merges"
+        return f"{number} of {all_of} are found by their words; the memory declares `merges`"
     raise CheckFailed(
         f"stored {number} of {all_of}{memory.of_design()}: lost are {memory.describe(expected, memory.kept)}"
     )
@@ -79,7 +80,7 @@ async def complete(memory: CheckedMemory) -> str:
 async def unchanged(memory: CheckedMemory) -> str:
     """Compare the texts of the items with those of the written messages."""
     if memory.can.design.merges:
-        raise CheckSkipped("the memory declares that it merges: its texts are its own")
+        raise CheckSkipped("the memory declares `merges`, so its texts may differ from the messages")
     stored = [message for message in memory.expected() if message.number in memory.kept]
     if change := text_change(memory.main, stored, await memory.known_items()):
         raise CheckFailed(change)
@@ -103,7 +104,7 @@ async def sources(memory: CheckedMemory) -> str:
         checked += 1
         named = ", ".join(item.sources[:3]) or "none"
         if absent := sorted(own - {*item.sources}):
-            wrong.append(f"an item with words of {absent[0]} names {named}")
+            wrong.append(f"an item with words of {absent[0]} names {named}: {item.text[:60]!r}")
         if len({*item.sources} - own) > max(MOST_UNRELATED, 3 * len(own)):
             wide.append(f"{item.text[:60]!r} names {named} and more")
     if wrong and not merges:
@@ -123,7 +124,7 @@ async def dates(memory: CheckedMemory) -> str:
     if not memory.can.dates:
         raise CheckSkipped("not declared: memflow puts the date before each text")
     days = {message.number: message.sent_at[:10] for message in memory.main.messages}
-    checked, without, wrong = 0, 0, list[str]()
+    checked, without, wrong = 0, list[str](), list[str]()
     for item in await memory.known_items():
         own = {days[number] for number in memory.main.of_item(item)}
         if len(own) != 1 or (memory.can.design.merges and item.sent_at is None):
@@ -131,11 +132,13 @@ async def dates(memory: CheckedMemory) -> str:
         [day] = own
         checked += 1
         if item.sent_at is None:
-            without += day[:4] not in item.text
+            without += [] if day[:4] in item.text else [item.text]
         elif not item.sent_at.startswith(day):
-            wrong.append(f"{item.sent_at} instead of {day}")
+            wrong.append(f"{item.sent_at} instead of {day}: {item.text[:60]!r}")
     if without:
-        raise CheckFailed(f"declares dates, and of {checked} items {without} have no date")
+        raise CheckFailed(
+            f"declares dates, and of {checked} items {len(without)} have no date, such as {without[0][:60]!r}"
+        )
     if wrong:
         raise CheckFailed(
             f"declares dates, and of {checked} items {len(wrong)} have another date than their message ({wrong[0]})"

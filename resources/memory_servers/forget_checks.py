@@ -44,19 +44,21 @@ async def _check_form(memory: CheckedMemory, form: str) -> str:
     for request in (REQUESTS[form], REQUESTS[form], NEVER[form]):
         await _forget(memory, space, request)
     if (where := await _find(memory, space, GONE)) and not merges:
-        raise CheckFailed(f"after a request by {form}, {where} still contains the message")
+        raise CheckFailed(f"after a request by {form}, {where} still contains the message {SECRETS[0]!r}")
     if merges:
         return where
     if not await _find(memory, space, KEPT):
-        raise CheckFailed(f"a request by {form} also deleted the message beside it")
+        raise CheckFailed(f"a request by {form} also deleted the message beside it, {SECRETS[1]!r}")
     if memory.can.as_of == "writes" and not contains(await memory.texts(space, SECRETS[0], written), GONE):
         raise CheckFailed(
-            f"after a request by {form}, a read as of an earlier write does not find the message"
+            f"after a request by {form}, a read as of write {written}, before the request, does not find {SECRETS[0]!r}"
         )
     if form in EVERYTHING:
         await _forget(memory, space, EVERYTHING[form])
         if left := await _find(memory, space, KEPT):
-            raise CheckFailed(f"after everything was forgotten by {form}, {left} contains a message")
+            raise CheckFailed(
+                f"after everything was forgotten by {form}, {left} still contains {SECRETS[1]!r}"
+            )
     return ""
 
 

@@ -60,8 +60,8 @@ class ServerCommand:
         missing = [name for name in self.variables if name not in os.environ]
         if missing:
             raise BadSettings(
-                f"the environment variable {missing[0]} is not set. Set it, or remove it from `variables` beside "
-                f"{self.setting}."
+                f"the environment variable {missing[0]} is not set. Set it, or remove it from "
+                f"{self.setting.replace('command', 'variables')}."
             )
         return {**allowed_environment(os.environ, self.variables), **ADDED, **self.given}
 

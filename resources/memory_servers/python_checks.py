@@ -9,7 +9,7 @@ from memflow.memories.memory import Memory
 from memflow.resources.memory_servers import capability_checks, server_checks
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckLine, checks_of, run_checks
 from memflow.resources.memory_servers.check_messages import CODE_QUERY
-from memflow.resources.memory_servers.checked_memory import SIZES, CheckedMemory, contains
+from memflow.resources.memory_servers.checked_memory import SIZES, CheckedMemory
 from memflow.resources.memory_servers.conversation_checks import CONVERSATION
 from memflow.resources.memory_servers.forget_checks import FORGET
 from memflow.resources.memory_servers.python_connection import PythonConnection
@@ -52,6 +52,6 @@ async def clock(memory: CheckedPython) -> str:
     days = [(today + datetime.timedelta(days=days)).strftime("%Y-%m-%d") for days in (-1, 0, 1)]
     entries = memory.connection.spaces[space].memory.store.live()
     texts = [*await memory.texts(space, CODE_QUERY), *(f"{item.text} {dict(item.meta)}" for item in entries)]
-    if any(contains(texts, day) for day in days):
-        raise CheckFailed("messages dated 2015 come back with today's date")
+    if dated := next((text for text in texts if any(day in text for day in days)), ""):
+        raise CheckFailed(f"messages dated 2015 come back with today's date: {dated[:100]!r}")
     return "entries of messages dated 2015 have no date of today"

@@ -26,13 +26,15 @@ async def item_counts(memory: CheckedMemory) -> str:
     if not memory.has_k:
         raise CheckSkipped("a memory in Python has no k")
     if design.merges:
-        raise CheckSkipped("the memory declares that it merges: its items are no messages")
+        raise CheckSkipped("the memory declares `merges`, so the number of its items is not that of messages")
     counts = {k: len(await main.read(BROAD, k)) for k in sorted({*COUNTS, memory.large})}
     top = counts[memory.large]
     if not top:
-        raise CheckSkipped("a broad query finds nothing: `queries` says which do")
+        raise CheckSkipped(f"the query {BROAD!r} finds nothing; see the line `queries`")
     if design.max_items is not None and top > design.max_items:
-        raise CheckFailed(f"declares at most {design.max_items} items, and returned {top}")
+        raise CheckFailed(
+            f"declares at most {design.max_items} items, and returned {top} for k = {memory.large} and {BROAD!r}"
+        )
     other = len(await main.read(" ".join(COMMON[:2]), memory.large))
     available = max(len({item.text for item in await memory.known_items()}), top)
     limit = design.max_items or available
@@ -44,7 +46,9 @@ async def item_counts(memory: CheckedMemory) -> str:
         *first, last = map(str, sorted(few))
         ks = f"{', '.join(first)} and {last}" if first else last
         returned = ", ".join(map(str, dict.fromkeys(few.values())))
-        raise CheckFailed(f"returned {returned} items for k = {ks} although {available} items are stored")
+        raise CheckFailed(
+            f"returned {returned} items for k = {ks} although {available} items are stored (query {BROAD!r})"
+        )
     return f"as many as asked for k = {', '.join(map(str, COUNTS))}, and {top} for k = {memory.large}"
 
 
@@ -59,8 +63,9 @@ async def isolation(memory: CheckedMemory) -> str:
             await reader.read(message.query, K)
     leaks, reads = [*main.leaks, *other.leaks], main.reads + other.reads
     if leaks:
+        space = (main if main.leaks else other).space
         raise CheckFailed(
-            f"{len(leaks)} of {reads} reads return messages of another space, as for {leaks[0][:60]!r}"
+            f"{len(leaks)} of {reads} reads return messages of another space, as for {leaks[0][:60]!r} in {space}"
         )
     return f"no item of {reads} reads is from another space"
 
@@ -70,8 +75,10 @@ async def ranked(memory: CheckedMemory) -> str:
     if not memory.can.ranked:
         raise CheckSkipped("not declared: the order of items has no meaning")
     if memory.can.design.merges:
-        raise CheckSkipped("the memory declares that it merges: no item belongs to one message")
-    main, better, judged = memory.main, 0, 0
+        raise CheckSkipped(
+            "the memory declares `merges`, so an item may combine several messages and its rank cannot be checked"
+        )
+    main, better, misplaced = memory.main, 0, list[str]()
     known = [message for message in memory.expected() if message.number in memory.seen]
     known.sort(key=lambda message: message.kind != "statement")
     for message in known[:RANKED]:
@@ -82,17 +89,21 @@ async def ranked(memory: CheckedMemory) -> str:
         if (place is None and await main.finds(message, query, memory.large)) or (
             place is not None and len(items) > 2
         ):
-            judged += 1
-            better += place is not None and place < len(items) / 2
+            is_better = place is not None and place < len(items) / 2
+            better += is_better
+            misplaced += [] if is_better else [message.query]
+    judged = better + len(misplaced)
     memory.is_ranked = better >= judged * RANK_SHARE
     if not memory.is_ranked:
         plain = [message for message in known if message.kind == "statement"] or known
         first, second = [await main.read(message.query, K) for message in (plain[0], plain[-1])]
         if [item.text for item in first] == [item.text for item in second]:
-            raise CheckNote("reads return the same items for every query: declare ranked: false")
+            raise CheckNote(
+                f"reads return the same items for {plain[0].query!r} and {plain[-1].query!r}: declare ranked: false"
+            )
         raise CheckFailed(
             f"the message whose words are asked is in the first half of the items in {better} of {judged} reads: the "
-            "best item is not first"
+            f"best item is not first, as for {misplaced[0]!r}"
         )
     if not judged:
         raise CheckNote("no read returned its message among others, so that there is no rank")
@@ -104,13 +115,19 @@ async def queries(memory: CheckedMemory) -> str:
     main, design = memory.main, memory.can.design
     await main.read("?! ... ;;", K)  # an error is a fault, no items are none
     known = [message for message in memory.expected() if message.number in memory.kept]
-    if not known or design.merges:
-        raise CheckSkipped("no item belongs to one message")
+    if design.merges:
+        raise CheckSkipped("the memory declares `merges`, so an item may combine several messages")
+    if not known:
+        raise CheckSkipped("no read and no export returned a message; see the line `complete`")
     k = K if memory.is_ranked or not memory.has_k else memory.large
-    results = [(traits, await main.finds(message, query, k)) for message, query, traits in queries_for(known)]
-    failed = sum(not is_found for _, is_found in results)
+    results, missed = [], list[str]()
+    for message, query, traits in queries_for(known):
+        results.append((traits, await main.finds(message, query, k)))
+        missed += [] if results[-1][1] else [query]
+    failed = len(missed)
     where = concentration(results, PHRASES["query"], side_size=QUERIES_OF_SCRIPT)
     count = f"{failed} of {len(results)} queries do not find the message whose words they contain"
+    count += f", such as {missed[0][:60]!r}" if missed else ""
     reason = f". The server reports: {main.errors[0]}" if main.errors else ""
     if design.threshold and failed:
         raise CheckNote(f"{count}; the memory declares a threshold")
@@ -137,22 +154,28 @@ async def as_of(memory: CheckedMemory) -> str:
     now = main.seen(await main.read(BROAD, memory.large))
     # A memory with a fixed number of items may return others when more messages compete.
     complete = memory.has_k and not (design.window or design.merges or design.max_items)
-    future, missing, reads = 0, 0, 0
+    future, missing, reads = list[str](), list[str](), 0
     for write in sorted({max(1, main.number * part // 8) for part in (1, 2, 4, 6, 7)}):
         later = [message for message in main.messages if main.writes[message.number] > write][:2]
         earlier = [message for message in main.messages if main.writes[message.number] <= write][-2:]
         for query in (BROAD, *(message.query for message in (*later, *earlier))):
             then = main.seen(await main.read(query, memory.large, write))
             reads += 1
-            future += any(main.writes[number] > write for number in then)
-            if query == BROAD and complete:
-                missing += not then >= {number for number in now if main.writes[number] <= write}
+            found = f"as of write {write}, {query[:60]!r}"
+            if known := [main.writes[number] for number in then if main.writes[number] > write]:
+                future.append(f"{found} finds a message of write {known[0]}")
+            absent = {number for number in now if main.writes[number] <= write} - then
+            if query == BROAD and complete and absent:
+                missing.append(f"{found} does not find a message of write {main.writes[min(absent)]}")
     if future:
         raise CheckFailed(
-            f"{future} of {reads} reads as of an earlier write return later messages: the memory knows the future"
+            f"{len(future)} of {reads} reads as of an earlier write return later messages, so the memory knows the "
+            f"future: {future[0]}"
         )
     if missing:
-        raise CheckFailed(f"{missing} of {reads} reads as of an earlier write lack messages written by then")
+        raise CheckFailed(
+            f"{len(missing)} of {reads} reads as of an earlier write lack messages written by then: {missing[0]}"
+        )
     return f"{reads} reads as of earlier writes return what was written by then, and nothing later"
 
 

@@ -19,7 +19,7 @@ from memflow.resources.memory_servers.check_lines import (
     run_checks,
 )
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, ODD_TEXTS, SECRETS, WORDS
-from memflow.resources.memory_servers.checked_memory import READS, SIZES, CheckedMemory, contains
+from memflow.resources.memory_servers.checked_memory import READS, SIZES, CheckedMemory, contains, difference
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.conversation_checks import CONVERSATION
 from memflow.resources.memory_servers.forget_checks import FORGET
@@ -122,21 +122,25 @@ async def indexed(server: CheckedServer) -> str:
     if reads > 1:
         again = [contains(await server.texts(space, SECRETS[1]), WORDS[1]) for _ in range(READS)]
         if not all(again):
-            raise CheckNote("equal reads return other items: `stable_reads`")
-        raise CheckFailed(f"a message is found only {waited:.2f} s after the answer to its write")
+            raise CheckNote(f"equal reads of space {space} return other items; see the line `stable_reads`")
+        raise CheckFailed(
+            f"{SECRETS[1]!r}, written to space {space}, is found only {waited:.2f} s after the answer to its write"
+        )
     return "a message is found at the first read after its write"
 
 
 async def _explain_missing(server: CheckedServer, space: str, waited: float) -> None:
     """Raise the reason why reads do not find a message."""
     if server.can.design.merges:
-        raise CheckNote("a message is not found by its words: the memory declares that it merges")
+        raise CheckNote(f"a read of {SECRETS[1]!r} does not find it; the memory declares `merges`")
     if contains(await server.texts(space, CODE_QUERY), WORDS[1]):
         raise CheckFailed(
-            "a read does not find a message that was written after an equal read, and another query finds it: a cache "
-            "of reads"
+            f"in space {space}, {CODE_QUERY!r} finds {SECRETS[1]!r}, but the same query as before its write does not: "
+            "a cache of reads"
         )
-    raise CheckFailed(f"a message that was written is not found, also {waited:.1f} s after the answer")
+    raise CheckFailed(
+        f"{SECRETS[1]!r}, written to space {space}, is still not found {waited:.1f} s after the answer to its write"
+    )
 
 
 async def spaces(server: CheckedMemory) -> str:
@@ -145,9 +149,11 @@ async def spaces(server: CheckedMemory) -> str:
     server.pair = [await server.space(f"spaces-{number}") for number in (1, 2)]
     for space, text in zip(server.pair, SECRETS, strict=True):
         await server.write(space, server.message(1, text))
-    for space, other in zip(server.pair, reversed(WORDS), strict=True):
-        if contains(await server.texts(space, CODE_QUERY), other):
-            raise CheckFailed(f"a read finds what was written to {server.other_space}")
+    for space, other, word in zip(server.pair, reversed(server.pair), reversed(WORDS), strict=True):
+        if contains(await server.texts(space, CODE_QUERY), word):
+            raise CheckFailed(
+                f"a read of space {space} finds {word!r}, which was written only to {other}, {server.other_space}"
+            )
     return "two spaces do not see each other"
 
 
@@ -155,7 +161,9 @@ async def reset(server: CheckedServer) -> str:
     """Read after `reset`."""
     await server.reset(server.first)
     if contains(await server.texts(server.first, SECRETS[0]), WORDS[0]):
-        raise CheckFailed("after `reset`, a read still finds what was written before")
+        raise CheckFailed(
+            f"after `reset` of space {server.first}, a read still finds what was written before: {SECRETS[0]!r}"
+        )
     return "nothing is left after `reset`"
 
 
@@ -165,10 +173,14 @@ async def reused_ids(server: CheckedServer) -> str:
     _need_own_texts(server)
     for space, text, word in zip(server.pair, SECRETS, WORDS, strict=True):
         if not await server.has(space, text, word):
-            raise CheckFailed("a message is lost when another space gets one with the same id")
+            raise CheckFailed(
+                f"{text!r} in space {space} is lost when another space gets one with the same id"
+            )
     await server.write(server.first, server.message(21, SECRETS[1]))
     if not await server.has(server.first, SECRETS[1], WORDS[1]):
-        raise CheckFailed("after `reset`, a message with an id of before is not stored")
+        raise CheckFailed(
+            f"after `reset` of space {server.first}, {SECRETS[1]!r} is not stored, whose id was written before `reset`"
+        )
     return "the same id in another space, or after `reset`, is another message"
 
 
@@ -180,8 +192,9 @@ async def requests_in_flight(server: CheckedServer) -> str:
     for (number, space), texts in zip(reads, answers, strict=True):
         is_lost = not texts and not await server.has(space, SECRETS[number], WORDS[number])
         if contains(texts, WORDS[1 - number]) or (is_lost and not server.can.design.merges):
+            answer = "found nothing" if is_lost else f"got the answer of another read ({WORDS[1 - number]!r})"
             raise CheckFailed(
-                "with several requests in flight, a read got no answer, or that of another read"
+                f"with {len(reads)} requests in flight, the read of {SECRETS[number]!r} in space {space} {answer}"
             )
     return f"{len(reads)} concurrent reads have their own answers"
 
@@ -202,8 +215,10 @@ async def restart(server: CheckedServer) -> str:
             f"{lost[0][:60]!r}"
         )
     if before != after and server.can.deterministic:
-        raise CheckFailed("reads return other items after a restart and a replay of the writes")
-    return "a read finds the same after a restart and a replay of the writes"
+        raise CheckFailed(
+            f"after a restart and repeated writes, a read returns other items: {difference(before, after)}"
+        )
+    return "a read finds the same after a restart and repeated writes"
 
 
 async def texts(server: CheckedServer) -> str:
@@ -218,7 +233,7 @@ async def texts(server: CheckedServer) -> str:
         if not contains(await server.texts(space, " ".join(text.split()[:3])), text)
     ]
     if damaged:
-        raise CheckFailed(f"not found as written: {', '.join(damaged)}")
+        raise CheckFailed(f"not found as written: {', '.join(damaged)} (first: {ODD_TEXTS[damaged[0]]!r})")
     return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
 
 
@@ -231,7 +246,8 @@ async def deterministic(server: CheckedMemory) -> str:
         space = await server.two_secrets(f"same-{number}")
         reads.append([await server.texts(space, CODE_QUERY) for _ in range(READS)])
     if reads[0] != reads[1]:
-        raise CheckFailed("two spaces with the same writes return different items")
+        one, other = next(pair for pair in zip(*reads, strict=True) if pair[0] != pair[1])
+        raise CheckFailed(f"two spaces with the same writes return different items: {difference(one, other)}")
     return "two spaces with the same writes return the same"
 
 
@@ -244,4 +260,4 @@ async def stops(server: CheckedServer) -> str:
 
 def _need_own_texts(server: CheckedServer) -> None:
     if server.can.design.merges:
-        raise CheckSkipped("the memory declares that it merges: its texts are its own")
+        raise CheckSkipped("the memory declares `merges`, so its texts may differ from the messages")

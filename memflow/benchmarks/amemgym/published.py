@@ -77,7 +77,7 @@ class PublishedUser(_PublishedModel):
                 if (stated := period.state.get(name)) != (updated := state.get(name)):
                     raise ValueError(
                         f"periods.{number}.state.{name}: the value is {stated!r}, but the updates so far "
-                        f"give {updated!r}"
+                        f"give {updated!r}; fix one of them"
                     )
         return self
 
@@ -86,11 +86,12 @@ class PublishedUser(_PublishedModel):
         for number, question in enumerate(self.qas):
             if unknown := [name for name in question.required_info if name not in self.state_schema]:
                 raise ValueError(
-                    f"qas.{number}: required_info names {unknown[0]!r}, which state_schema lacks"
+                    f"qas.{number}: required_info names {unknown[0]!r}, which state_schema lacks; add it there"
                 )
             for position, choice in enumerate(question.answer_choices):
                 if len(choice.state) != len(question.required_info):
                     raise ValueError(
-                        f"qas.{number}.answer_choices.{position}.state: the values do not match required_info"
+                        f"qas.{number}.answer_choices.{position}.state: {len(choice.state)} values for the "
+                        f"{len(question.required_info)} variables of required_info; give one for each"
                     )
         return self

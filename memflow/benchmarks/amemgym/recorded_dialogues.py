@@ -68,7 +68,7 @@ def read_dialogues(file: File) -> Iterator[RawRecord]:
     try:
         header, lines = recording.read(file.text())
     except BadInput as error:
-        raise file.bad(str(error).removesuffix(".")) from error
+        raise file.bad(str(error)) from error
     if header.benchmark != "amemgym":
         raise file.bad(
             f"the run was recorded with the benchmark {header.benchmark}, not amemgym. Use a run of an amemgym domain"

@@ -32,7 +32,7 @@ class BeamConfig(BaseModel):
     @classmethod
     def _distinct(cls, value: tuple[ContractName, ...]) -> tuple[ContractName, ...]:
         if len(set(value)) < len(value):
-            raise ValueError("a contract occurs twice; list each once")
+            raise ValueError(f"contracts: {', '.join(value)} has a contract twice; list each once")
         return value
 
 

@@ -88,9 +88,11 @@ def read_conversation(content: Mapping[str, Any]) -> BeamConversation:
     batches = _batches(content.get("chat"), faults)
     questions = read_questions(content.get("probing_questions"))
     if not any(batch.exchanges for batch in batches):
-        raise RecordFault("at chat: there is no valid message")
+        raise RecordFault("at chat: there is no valid message. Add one, or remove the conversation.")
     if not questions:
-        raise RecordFault("at probing_questions: there is no question of a known type")
+        raise RecordFault(
+            f"at probing_questions: no question has one of the types {', '.join(TYPES)}. Add one."
+        )
     numbers = {message.number for batch in batches for turn in batch.exchanges for message in turn}
     for kind, number, asked in questions:
         place = f"{kind}/{number}"
@@ -109,7 +111,9 @@ def read_questions(value: Any) -> list[AskedQuestion]:
     """
     by_type = _literal(value) if isinstance(value, str) else value
     if not isinstance(by_type, Mapping):
-        raise RecordFault("at probing_questions: it is neither an object, nor JSON or a literal of one")
+        raise RecordFault(
+            f"at probing_questions: {value!r:.60} is no object, nor its JSON or Python literal. Fix it."
+        )
     found = []
     for kind, items in by_type.items():
         if kind not in TYPES:
@@ -192,7 +196,9 @@ def _pieces(text: str) -> Iterator[str]:
 def _batches(chat: Any, faults: list[tuple[str, str]]) -> list[Batch]:
     """Return the batches of all plans in order. Numbers of a plan that start again follow those of the plan before."""
     if not isinstance(chat, Sequence) or isinstance(chat, str):
-        raise RecordFault("at chat: it is no list of batches")
+        raise RecordFault(
+            f"at chat: {chat!r:.60} is not a list of batches. Write it as in the published rows."
+        )
     found: list[Batch] = []
     seen: dict[int, int] = {}
     offset, last = 0, -1

@@ -55,7 +55,7 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
 
 def _parse(content: Any) -> tuple[str, Any]:
     if not isinstance(content, Mapping) or content.get("conversation_id") in (None, ""):
-        raise RecordFault("at conversation_id: it is missing")
+        raise RecordFault("at conversation_id: the conversation has no id. Add one that no other has.")
     chat = content.get("chat")
     if not chat and content.get("plans"):
         plans = content["plans"]

@@ -39,13 +39,14 @@ class CoMemConfig(BaseModel):
 
     @model_validator(mode="after")
     def _in_order(self) -> Self:
-        if not all(0 < share <= 1 for share in self.checkpoints):
+        if wrong := [share for share in self.checkpoints if not 0 < share <= 1]:
             raise ValueError(
-                "checkpoints: at least one value is not a share of the context; use values above 0 and up to 1"
+                f"checkpoints: {wrong[0]} is no share of the context; use values above 0 and up to 1"
             )
         if list(self.checkpoints) != sorted(set(self.checkpoints)):
             raise ValueError(
-                "checkpoints: the values are not in ascending order or not distinct; sort them, without duplicates"
+                f"checkpoints: {list(self.checkpoints)} is not in ascending order or has a value twice; use "
+                f"{sorted(set(self.checkpoints))}"
             )
         return self
 

@@ -38,8 +38,8 @@ class LoCoMoConfig(BaseModel):
     def _distinct(self) -> Self:
         for name in ("contracts", "categories"):
             values = getattr(self, name)
-            if len(set(values)) < len(values):
-                raise ValueError(f"{name}: a value occurs twice; list each value once")
+            if twice := [value for value in values if values.count(value) > 1]:
+                raise ValueError(f"{name}: {twice[0]} occurs twice; list each value once")
         return self
 
 

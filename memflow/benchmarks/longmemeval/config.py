@@ -25,8 +25,10 @@ class Config(BaseModel):
     @field_validator("retrieval_k")
     @classmethod
     def _published(cls, value: tuple[int, ...]) -> tuple[int, ...]:
-        if not set(value) <= set(KS):
-            raise ValueError(f"cutoffs: a value is not supported; use values among {', '.join(map(str, KS))}")
+        if wrong := sorted({*value} - {*KS}):
+            raise ValueError(
+                f"cutoffs: {wrong[0]} is not supported; use values among {', '.join(map(str, KS))}"
+            )
         return tuple(sorted(set(value)))
 
 

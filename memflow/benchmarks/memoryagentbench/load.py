@@ -66,7 +66,9 @@ class PublishedRow(BaseModel):
         of = {"answers": self.answers, **{name: getattr(self.metadata, name) for name in _PER_QUESTION}}
         for name, count in ((name, len(values)) for name, values in of.items() if values):
             if count != len(self.questions):
-                raise ValueError(f"{len(self.questions)} questions, but {count} {name}")
+                raise ValueError(
+                    f"the row has {len(self.questions)} questions, but {count} {name}; the lists must be equally long"
+                )
         return self
 
     def pairs(self) -> Iterator[Pair]:
@@ -94,7 +96,9 @@ def read_records(dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
         row = PublishedRow.model_validate(content)
         source = row.metadata.source
         if family(source) is None:
-            raise RecordFault(f"at metadata.source: the source {source!r} is not known")
+            raise RecordFault(
+                f"at metadata.source: {source!r} is no source of MemoryAgentBench. Fix its name."
+            )
         key = digest(source, row.context, row.questions)
         if key not in names:
             texts[source] += 1

@@ -59,7 +59,7 @@ def population_of(group: Group, populations: Sequence[Population]) -> Population
             f"({group.variant}); use the variant `pooled`"
         )
     if own is None:
-        raise BadInput("there are no published scores of this data set; use the variant `pooled`")
+        raise BadInput("there are no published scores of the data set; use the variant `pooled`")
     if own.spread.mean is None:
         raise BadInput(
             f"no assistant has a value of {group.metric}. Configure its backend in memflow.toml, and score again."

@@ -126,7 +126,7 @@ def _normalized(
         slices[WITHOUT_CORPORA] = free
     if refusals:
         return [
-            _group_score(context, metric, variant, name, part, reason=_refusal(name, part, refusals))
+            _group_score(context, metric, variant, name, part, reason=_refusal(part, refusals))
             for name, part in slices.items()
             if name in ("all", WITHOUT_CORPORA) or name.startswith("dataset ")
         ]
@@ -153,13 +153,11 @@ def _scaled(
     return scaled, refusals
 
 
-def _refusal(name: str, groups: Sequence[Group], refusals: dict[str, str]) -> str | None:
-    """Return why a slice has no score: the reason of its data set, or those of its data sets after their names."""
+def _refusal(groups: Sequence[Group], refusals: dict[str, str]) -> str | None:
+    """Return why a slice has no score: the reasons of its data sets after their names."""
     datasets: dict[str, list[str]] = {}
     for dataset in dict.fromkeys(group.dataset for group in groups if group.dataset in refusals):
         datasets.setdefault(refusals[dataset], []).append(dataset)
-    if name.startswith("dataset "):
-        return next(iter(datasets), None)
     return ". ".join(f"{', '.join(names)}: {refusal}" for refusal, names in datasets.items()) or None
 
 

@@ -87,7 +87,9 @@ def test_run_of_one_conversation_has_no_interval_and_is_in_the_json_result_only(
 def test_answer_without_a_label_of_the_judge_counts_as_wrong_and_is_named() -> None:
     rows = (*answers(10)[:-1], answers(10, label=None, label_reason=NO_LABEL)[-1])
     assert RescoredRun(run("x", rows)).values["accuracy"].interval().value == pytest.approx(59 / 60)
-    assert "x: 1 answer without a label of the judge, counted as wrong." in page(report(run("x", rows)))
+    assert "The judge did not label 1 answer of x. Such answers count as wrong." in page(
+        report(run("x", rows))
+    )
 
 
 def test_selected_questions_have_no_accuracy() -> None:
@@ -233,7 +235,7 @@ def test_paraphrased_message_has_a_share_and_a_foreign_one_has_none() -> None:
 def test_page_has_date_command_and_source_but_no_text_of_the_files() -> None:
     rows = answers(4, question="What is the color of the secret door?")
     text = page(report(run("x", rows, source="github.com/o/r @abc", license="MIT")))
-    assert "Made on 2026-01-02 by `memflow import published x`" in text
+    assert "This page was made on 2026-01-02 by `memflow import published x`" in text
     assert "github.com/o/r @abc" in text and "secret door" not in text
 
 

@@ -136,7 +136,7 @@ async def lines_of(memory: type[Memory]) -> dict[str, CheckLine]:
 @pytest.mark.parametrize(
     ("memory", "line", "part"),
     [
-        (SharedService, "spaces", "to another memory: it has state outside its store"),
+        (SharedService, "spaces", "/spaces-2, another memory: it has state outside its store"),
         (OwnList, "fork", "restored from its entries differs from a read of its origin"),
         (Counting, "read", "changed the store"),
         (Numbered, "deterministic", "return different items"),

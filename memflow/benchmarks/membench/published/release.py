@@ -118,7 +118,9 @@ def read(file: File) -> Iterator[RawRecord]:
 def _parse(scene: Scene, group: str, content: Any) -> tuple[str, Any]:
     shaped = _PublishedTrajectory.model_validate(content)
     if {step.scene for session in shaped.message_list for step in session} != {scene}:
-        raise RecordFault(f"trajectory {shaped.tid} has steps that do not belong to the scene {scene}")
+        raise RecordFault(
+            f"trajectory {shaped.tid} has steps that do not belong to the scene {scene}. Move it to its scene's file."
+        )
     return f"{group}/{shaped.tid}", content
 
 

@@ -60,7 +60,7 @@ def read(file: File) -> list[RawRecord]:
 def _parse_labels(content: Any) -> tuple[str, Any]:
     """Return the labels of a kind by paper. Raises RecordFault if none is valid."""
     if not isinstance(content, Mapping) or not any(map(truth_of, content.values())):
-        raise RecordFault("the file has no valid label")
+        raise RecordFault("no paper in the file has a valid label. Write labels as in the published file.")
     return "", content
 
 

@@ -85,16 +85,16 @@ class Conversation(BaseModel):
     def read(cls, published: Mapping[str, Any]) -> "Conversation":
         """Return a conversation from LoCoMo's JSON. Each invalid question is returned as an InvalidPart.
 
-        Raises KeyError, TypeError or ValueError.
+        Raises RecordFault if a field is missing, and TypeError or ValueError.
         """
-        message_texts = published["conversation"]
+        message_texts = _field(published, "conversation")
         return cls.model_validate(
             {
-                "sample_id": published["sample_id"],
-                "speaker_a": message_texts["speaker_a"],
-                "speaker_b": message_texts["speaker_b"],
+                "sample_id": _field(published, "sample_id"),
+                "speaker_a": _field(message_texts, "speaker_a", "conversation."),
+                "speaker_b": _field(message_texts, "speaker_b", "conversation."),
                 "sessions": list(_sessions(message_texts)),
-                "questions": published["qa"],
+                "questions": _field(published, "qa"),
             }
         )
 
@@ -111,12 +111,23 @@ class Conversation(BaseModel):
         return found
 
 
+def _field(published: Mapping[str, Any], name: str, path: str = "") -> Any:
+    if not isinstance(published, Mapping):
+        raise TypeError(f"{published!r:.60} is not an object")
+    if name not in published:
+        raise RecordFault(
+            f"the conversation has no field `{path}{name}`. Add it as in LoCoMo's file, or remove the conversation; it "
+            "is excluded until then."
+        )
+    return published[name]
+
+
 def _sessions(message_texts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     # One conversation has 35 session dates but 19 sessions.
     number = 1
     while f"session_{number}" in message_texts:
         yield {
-            "date": message_texts[f"session_{number}_date_time"],
+            "date": _field(message_texts, f"session_{number}_date_time", "conversation."),
             "messages": message_texts[f"session_{number}"],
         }
         number += 1
@@ -130,10 +141,10 @@ def read(file: File) -> Iterator[RawRecord]:
 def _parse(content: Any) -> tuple[str, Any]:
     try:
         conversation = Conversation.read(content)
-    except KeyError as error:
-        raise RecordFault(f"the conversation lacks the field {error.args[0]}") from error
     except TypeError as error:
-        raise RecordFault(f"the structure is not that of a LoCoMo conversation ({error})") from error
+        raise RecordFault(
+            f"the record is not built like a conversation of locomo10.json ({error}). Write it like one there."
+        ) from error
     _check_messages(conversation)
     return conversation.sample_id, content
 
@@ -142,10 +153,13 @@ def _check_messages(conversation: Conversation) -> None:
     seen: set[str] = set()
     for message in (message for day in conversation.sessions for message in day.messages):
         if message.dia_id in seen:
-            raise RecordFault(f"two messages have the id {message.dia_id}")
+            raise RecordFault(
+                f"two messages have the `dia_id` {message.dia_id}. Give one of them another id."
+            )
         if message.speaker not in (conversation.speaker_a, conversation.speaker_b):
             raise RecordFault(
-                f"the speaker of message {message.dia_id}, {message.speaker}, is not a speaker of the conversation"
+                f"the speaker of message {message.dia_id}, {message.speaker!r}, is neither `speaker_a` "
+                f"({conversation.speaker_a!r}) nor `speaker_b` ({conversation.speaker_b!r}). Use one of these names."
             )
         seen.add(message.dia_id)
 

@@ -113,7 +113,7 @@ def _read_writingprompts(file: File) -> Iterator[RawRecord]:
 
 def _parse_premise(content: Any) -> tuple[str, Any]:
     if not WritingPromptsRow.model_validate(content).premise:
-        raise RecordFault("the prompt has no text after its tag")
+        raise RecordFault("`prompt` has no text after its tag, such as [WP]. Write one, or remove the row.")
     return "", content
 
 

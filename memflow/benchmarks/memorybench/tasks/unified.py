@@ -51,18 +51,24 @@ def read(file: File) -> list[RawRecord]:
 
 def _parse_row(task: Task, part: Part, content: Any) -> tuple[str, Any]:
     if not isinstance(content, Mapping):
-        raise RecordFault("the row is not a JSON object")
+        raise RecordFault(
+            f"the row is {content!r:.60}, not a JSON object. Write it as in the published file."
+        )
     kept = {name: content[name] for name in UnifiedRow.model_fields if content.get(name) is not None}
     kept["part"] = part
     row = UnifiedRow.model_validate(kept)
     if not re.fullmatch(rf"{re.escape(task.published)}(-\d+)?", row.dataset_name):
-        raise RecordFault(f"the row belongs to the data set {row.dataset_name}, not {task.published}")
+        raise RecordFault(
+            f"`dataset_name` is {row.dataset_name!r}, not {task.published!r}. Move the row to that data set's files."
+        )
     if not row.prompt().strip():
-        raise RecordFault("the row has neither input_prompt nor input_chat_messages")
+        raise RecordFault("the row has no text in `input_prompt` or `input_chat_messages`. Add one of them.")
     try:
         CASES[task.name](row, {})
     except (KeyError, TypeError, ValueError) as error:
-        raise RecordFault(f"the field `info` does not match {task.published} ({error!r})") from error
+        raise RecordFault(
+            f"`info` has not the fields of a case of {task.published} ({error!r}). Write it as in the published file."
+        ) from error
     return f"{row.dataset_name}/{row.test_idx}", kept
 
 
@@ -71,7 +77,9 @@ def _parse_corpus(task: Task, content: Any) -> tuple[str, Any]:
     try:
         CORPORA[task.name](corpus.text)
     except (KeyError, TypeError, ValueError) as error:
-        raise RecordFault(f"the text is not a corpus of {task.published} ({error!r})") from error
+        raise RecordFault(
+            f"`text` is not a corpus of {task.published} ({error!r}). Write it as in the published file."
+        ) from error
     return "", corpus.model_dump()
 
 

@@ -57,7 +57,9 @@ class ActionModel(BaseModel):
     @model_validator(mode="after")
     def _one_at_most(self) -> "ActionModel":
         if self.like_rate + self.dislike_rate > 1:
-            raise ValueError("the sum of like_rate and dislike_rate is above 1; lower one of them")
+            raise ValueError(
+                f"like_rate {self.like_rate} and dislike_rate {self.dislike_rate} sum to more than 1; lower one of them"
+            )
         return self
 
 

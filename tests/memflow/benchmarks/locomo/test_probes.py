@@ -104,7 +104,7 @@ def test_invalid_message_costs_its_conversation_alone(sample, tmp_path: Path) ->
 
     built = sample(damage, tmp_path)
     assert [record.reason is None for record in built.records] == [True, False]
-    assert "Somebody, is not a speaker" in str(built.records[1].reason)
+    assert "'Somebody', is neither `speaker_a`" in str(built.records[1].reason)
     assert {turn.episode_id for turn in built.turns} == {"sample-1"}
 
 
@@ -113,7 +113,7 @@ def test_invalid_message_costs_its_conversation_alone(sample, tmp_path: Path) ->
     [
         ({"categories": (6,)}, "categories"),
         ({"contracts": ()}, "contracts"),
-        ({"contracts": ("j_2025", "j_2025")}, "contracts: a value occurs twice"),
+        ({"contracts": ("j_2025", "j_2025")}, "contracts: j_2025 occurs twice"),
         ({"judge_runs": 0}, "judge_runs"),
         ({"adversarial": "maybe"}, "adversarial"),
     ],

@@ -66,7 +66,7 @@ def test_both_forms_of_a_file_give_the_same_rows(tmp_path: Path, name: str) -> N
         ({"context": " "}, "at context"),
         ({"answers": [["Perrun"]]}, "2 questions, but 1 answers"),
         ({"metadata": {"source": "factconsolidation_sh_6k", "qa_pair_ids": ["a"]}}, "but 1 qa_pair_ids"),
-        ({"metadata": {"source": "recall_of_dreams"}}, "the source 'recall_of_dreams' is not known"),
+        ({"metadata": {"source": "recall_of_dreams"}}, "'recall_of_dreams' is no source of MemoryAgentBench"),
         ({"questions": []}, "at questions"),
     ],
 )

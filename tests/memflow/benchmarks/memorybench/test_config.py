@@ -25,7 +25,7 @@ def of(**parameters: Any) -> Any:
         ({"actions": {"like_rate": 2}}, r"parameter actions\.like_rate"),
         (
             {"actions": {"like_rate": 0.6, "dislike_rate": 0.6}},
-            "the sum of like_rate and dislike_rate is above 1",
+            "sum to more than 1; lower one of them",
         ),
         ({"actions": {"k_L": 2}}, r"actions\.k_L"),
         ({"calibration": "guessed"}, "parameter calibration"),

@@ -39,12 +39,18 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
     ("content", "complaint"),
     [
         ({"some": "other file"}, "not a JSON list of LoCoMo"),
-        (["text"], "conversation 0: the structure is not that of a LoCoMo conversation"),
-        ([without("speaker_b")], "conversation 0: the conversation lacks the field speaker_b"),
+        (
+            ["text"],
+            "conversation 0: the record is not built like a conversation of locomo10.json .'text' is not an object",
+        ),
+        (
+            [without("speaker_b")],
+            "conversation 0: the conversation has no field `conversation.speaker_b`. Add it",
+        ),
         ([without("session_1")], "at sessions"),
         ([small(session_1="text")], "at sessions.0.messages"),
-        ([small(session_1=TWICE)], "two messages have the id D1:1"),
-        ([small(session_1=STRANGER)], ", Cy, is not a speaker"),
+        ([small(session_1=TWICE)], "two messages have the `dia_id` D1:1"),
+        ([small(session_1=STRANGER)], "'Cy', is neither `speaker_a` .'Ann'"),
     ],
 )
 def test_locomo_reader_reports_fault_in_file(read_files: Any, content: Any, complaint: str) -> None:

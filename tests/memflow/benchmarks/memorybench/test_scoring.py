@@ -186,7 +186,7 @@ def test_null_min_max_score_names_data_set_without_published_scores() -> None:
     score = scores([*LEXEVAL, verdict("nfcats", 3.0, 0)], domain=PUBLISHED)["min_max", "standard", "all"]
     assert (
         score.value is None
-        and score.reason == "nfcats: there are no published scores of this data set; use the variant `pooled`"
+        and score.reason == "nfcats: there are no published scores of the data set; use the variant `pooled`"
     )
 
 
