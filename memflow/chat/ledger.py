@@ -55,12 +55,12 @@ class Ledger(Protocol):
         """
         ...
 
-    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit, which may be written later."""
+    def record_cache_hit(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+        """Record a cache hit. The row may be written later, by a background flush."""
         ...
 
-    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
-        """Record a failed request, which may be written later."""
+    def record_failure(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+        """Record a failed request. The row may be written later, by a background flush."""
         ...
 
 
@@ -100,9 +100,9 @@ class LedgeredChat:
                 try:
                     completion = first.result()
                 except Exception as error:  # this caller's partition lacks the answer, too
-                    self.ledger.failed(request, self.account, error)
+                    self.ledger.record_failure(request, self.account, error)
                     raise
-                self.ledger.used(completion, request, self.account)
+                self.ledger.record_cache_hit(completion, request, self.account)
                 return completion
         return await self._complete_first(key, request, in_flight)
 
@@ -113,7 +113,7 @@ class LedgeredChat:
         try:
             completion = await self.ledger.get(key)
             if completion is not None:
-                self.ledger.used(completion, request, self.account)
+                self.ledger.record_cache_hit(completion, request, self.account)
             else:
                 answer = await self.inner.complete(request)
                 if answer.digest != key:  # most chats set it
@@ -125,7 +125,7 @@ class LedgeredChat:
         except Exception as error:
             first.set_exception(error)
             first.exception()  # mark it as retrieved: perhaps no other request waits
-            self.ledger.failed(request, self.account, error)
+            self.ledger.record_failure(request, self.account, error)
             raise
         finally:
             first.cancel()  # no effect if it is done
@@ -156,8 +156,8 @@ class MemoryLedger:
         stored.set_result(self.kept.setdefault(completion.digest, completion))
         return stored
 
-    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+    def record_cache_hit(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         self.uses[completion.digest] += 1
 
-    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+    def record_failure(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         self.failures.append((request.prompt, str(error)))

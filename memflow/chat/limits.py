@@ -34,7 +34,11 @@ class ItemReport:
 
 @dataclass(frozen=True)
 class Limit:
-    """The last annotation of a string or list: its maximum length `size`, set by the parameter `name`."""
+    """A maximum length, as the last item of `Annotated[str, …]` or `Annotated[list[…], …]`.
+
+    `size` counts characters or items; `name` is the memory parameter that sets it. A longer string is invalid; with an
+    ItemReport, a longer list is cut and the report lists the rest.
+    """
 
     name: str
     size: int

@@ -9,7 +9,7 @@ from memflow.cli.annotation_report import report_data, report_text
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import DomainArgument, argument, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.stored_names import check_played
@@ -101,7 +101,7 @@ def sample(
         "items": len(sheet.items),
         **head.model_dump(exclude={"guide"}),
     }
-    answer(
+    print_result(
         form,
         data,
         Text(
@@ -132,7 +132,7 @@ def report(
     for folder in folders:
         sheet = read_sheet(folder)
         reports.append(make_report(sheet, read_key(folder, sheet), read_all(folder, sheet)))
-    answer(
+    print_result(
         form,
         [report_data(report) for report in reports],
         *(part for report in reports for part in report_text(report)),

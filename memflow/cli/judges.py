@@ -12,7 +12,7 @@ from memflow.chat.scripted import LABEL
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import MetricFilter, argument, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.messages import terminal_console
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import Columns, Text, table_of
@@ -98,7 +98,7 @@ def calibrate(
     if scripted:
         parts.append(Text(f"\n{', '.join(scripted)}: {LABEL}. It measures no model.", "yellow"))
     calibrations = [asdict(row) for of_judge in results.values() for row in of_judge]
-    answer(
+    print_result(
         form,
         {"bound": BOUND, "scripted": scripted, "calibrations": calibrations},
         *parts,

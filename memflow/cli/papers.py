@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import argument, option
-from memflow.cli.output import DOCUMENTS, Format, FormatOption, answer
+from memflow.cli.output import DOCUMENTS, Format, FormatOption, print_result
 from memflow.rendering.tables import Text, table, table_of
 from memflow.rendering.texts import heading, note
 
@@ -63,7 +63,7 @@ def papers(
             heading(f"{of_paper[0]['paper_title']}, {of_paper[0]['source']}"),
             table_of(of_paper, {"table": "table", "title": "title", "missing": _missing}),
         ]
-    answer(
+    print_result(
         form,
         rows,
         *parts,
@@ -100,7 +100,7 @@ def paper(
     measured = stored_table(reader_of(ctx), reference, model=model or "", limit=limit)
     missing = missing_data(front_of(ctx).load(), measured.table)
     deviations = _deviations(front_of(ctx).load(), front_of(ctx).lake(), measured)
-    answer(
+    print_result(
         form,
         {
             "table": reference,

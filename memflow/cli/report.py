@@ -12,7 +12,7 @@ import typer
 
 from memflow.cli.front import Front, front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, argument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.messages import message
 from memflow.operations.moments import lake_as_of, parse_moment
@@ -52,7 +52,7 @@ def report(
     written = _write(front, options, out or front.load().home / FOLDER)
     page = written.page.absolute()
     files = len(written.files) + 1
-    answer(
+    print_result(
         form,
         {
             "folder": str(written.folder.absolute()),

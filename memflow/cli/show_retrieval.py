@@ -8,7 +8,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
 from memflow.rendering.retrieval import retrieval_tables
@@ -57,7 +57,7 @@ def retrieval(
             {getattr(row, name) for row in results},
         )
     results = [row for row in results if domain in (None, row.domain) and assistant in (None, row.assistant)]
-    answer(
+    print_result(
         form,
         [asdict(row) for row in results],
         *retrieval_tables(results, metric.value, by.value),

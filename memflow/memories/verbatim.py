@@ -41,9 +41,12 @@ def with_date(line: str, date: str | None) -> str:
 
 
 def store_messages(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
-    """Add each message as an entry of `kind`. A message without a date gets the date of the message before it."""
-    newest = store.newest(DATE)
-    date = newest.text if newest else None
+    """Add each message as an entry of `kind`, after an entry of kind DATE whenever the date changes.
+
+    A message without a date therefore stays under the last date.
+    """
+    last_date_entry = store.newest(DATE)
+    date = last_date_entry.text if last_date_entry else None
     for message in messages:
         if message.sent_at is not None and message.sent_at != date:
             date = message.sent_at

@@ -139,7 +139,11 @@ def sign_flip(statistic: Statistic, episodes: int, seed: int) -> Array:
 
 
 def sign_patterns(episodes: int) -> Array:
-    """Return the sign patterns whose first sign is 1, the observed one first; the rest give equal absolute sums."""
+    """Return all sign patterns (±1) whose first sign is +1, of shape (2 ** (episodes - 1), episodes).
+
+    Row 0 is all +1, the observed one. Patterns with the first sign -1 are their negatives, with equal absolute
+    statistics. Use it for at most 14 episodes.
+    """
     patterns = np.arange(2 ** (episodes - 1))
     bits = (patterns[:, None] >> np.arange(episodes - 1)) & 1
     return np.hstack([np.ones((patterns.size, 1)), 1.0 - 2.0 * bits])

@@ -88,9 +88,9 @@ def _group_row(run: RescoredRun) -> Sequence[Any]:
     if values is not None and not run.is_selected:
         interval = values.interval()
         sound = ""
-        if run.sound is not None:
-            questions = values.by_question.keys() & run.sound
-            sound = f"{percent(values.interval(run.sound).value, 2)} of {len(questions):,}"
+        if run.valid_questions is not None:
+            questions = values.by_question.keys() & run.valid_questions
+            sound = f"{percent(values.interval(run.valid_questions).value, 2)} of {len(questions):,}"
         cells = [_claim(run), percent(interval.value, 2), interval_cell(interval, run.facts.units), sound]
     return (
         run.name + ROLES.get(run.role, ""),

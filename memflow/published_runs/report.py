@@ -124,7 +124,9 @@ def run_row(run: RescoredRun) -> dict[str, Any]:
     }
     if values is not None and not run.is_selected:
         row |= {name: getattr(values.interval(), name) for name in ("value", "low", "high", "reason")}
-        row["without_wrong_keys"] = values.interval(run.sound).value if run.sound is not None else None
+        row["without_wrong_keys"] = (
+            values.interval(run.valid_questions).value if run.valid_questions is not None else None
+        )
         row["categories"] = {
             run.facts.categories.get(name, name): values.interval(questions)._asdict()
             for name, questions in run.categories().items()

@@ -20,7 +20,7 @@ from memflow.memories.entries import EntryStore, Item
 from memflow.memories.external import DatedQuery
 from memflow.memories.memory import Memory, Recall, read_for_prompt
 from memflow.records import QUARANTINED_PROBE, SEARCH, Probe, Reply
-from memflow.run.unasked import Observed, is_read, observe_entries, observe_recall
+from memflow.run.unasked import Observed, observe_entries, observe_recall, reads_memory
 from memflow.timing import Clock, OperationTimer, timed
 
 READING = 256
@@ -216,7 +216,7 @@ async def _read(
     """Read the memory for a probe, or only observe its entries. For a quarantined probe, nothing is read."""
     if probe.reason is not None:
         return _Read()
-    if not is_read(probe):
+    if not reads_memory(probe):
         items, starts = ((), {}) if history is None else (history.items, history.starts)
         return _Read(observed=observe_entries(probe, memory, items, starts.get(probe.checkpoint)))
     gold_context = _gold_context(probe, memory)

@@ -37,7 +37,7 @@ from memflow.run.transcripts import (
     policy_rows,
     transcript_rows,
 )
-from memflow.run.unasked import is_read, search_text
+from memflow.run.unasked import reads_memory, search_text
 from memflow.scoring.attribution import attribute, sequence_numbers
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import average_judges
@@ -127,7 +127,7 @@ def episode_queries(
     checkpoints: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     messages: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for probe in probes:
-        if probe.split == "test" and probe.reason is None and is_read(probe):
+        if probe.split == "test" and probe.reason is None and reads_memory(probe):
             try:
                 text = search_text(benchmark, domain, probe)
                 query = DatedQuery(text, probe.asked_at)

@@ -21,7 +21,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.records import FailureAttribution, Probe, ProbeRanking
 from memflow.run.context import StepContext, Tables
 from memflow.run.transcripts import episode_batches, episode_histories
-from memflow.run.unasked import is_read
+from memflow.run.unasked import reads_memory
 from memflow.scoring.attribution import NO_EVIDENCE, received_evidence, sequence_numbers
 from memflow.scoring.retrieval import ProbeEntries
 
@@ -76,7 +76,7 @@ async def measure_rankings(context: StepContext) -> Tables:
     check_retrieval_only(context.benchmark, context.domain, context.memory)
     probes: dict[str, list[Probe]] = defaultdict(list)
     for probe in context.test_probes():
-        if probe.evidence and probe.kind != "state" and is_read(probe) and probe.reason is None:
+        if probe.evidence and probe.kind != "state" and reads_memory(probe) and probe.reason is None:
             probes[probe.episode_id].append(probe)
     if not probes:
         raise no_evidence(context.domain.name)

@@ -25,7 +25,7 @@ from memflow.memories.memory import Memory, Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.records import Probe
 from memflow.run.play import LAST, Episode
-from memflow.run.unasked import is_read, search_text
+from memflow.run.unasked import reads_memory, search_text
 
 OF_FIRST_EPISODE = 12
 """Checkpoints of the first episode that are compared: all of them, or a sample if there are more."""
@@ -211,7 +211,7 @@ def restored_memory_check(
         return None
     test_probes: dict[str, list[Probe]] = defaultdict(list)
     for probe in probes:
-        if probe.split == "test" and probe.reason is None and probe.after is None and is_read(probe):
+        if probe.split == "test" and probe.reason is None and probe.after is None and reads_memory(probe):
             test_probes[probe.episode_id].append(probe)
     calls = memory.system.memory.calls
     texts: dict[tuple[str, int], str] = {}

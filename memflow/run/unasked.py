@@ -51,7 +51,7 @@ def search_text(benchmark: Benchmark, domain: Domain, probe: Probe) -> str:
     return benchmark.question(domain, probe, Recall(), None).query
 
 
-def is_read(probe: Probe) -> bool:
+def reads_memory(probe: Probe) -> bool:
     """Return whether a memory is read for a probe, and not only its entries listed."""
     return probe.kind not in (WRITTEN, STORED)
 

@@ -214,7 +214,10 @@ def sequence_numbers(transcript: Iterable[TranscriptMessage]) -> dict[str, int]:
 
 
 def received_evidence(probe: Probe, asked_at: int, sequence_by_message: Mapping[str, int]) -> frozenset[str]:
-    """Return the evidence messages of a probe that the memory had received at a sequence number."""
+    """Return the probe's evidence messages with a sequence number below `asked_at`.
+
+    Messages that the memory never received are omitted.
+    """
     return frozenset(
         message for message in probe.evidence if sequence_by_message.get(message, asked_at) < asked_at
     )

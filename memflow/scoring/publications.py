@@ -43,7 +43,7 @@ class Publication:
 
 
 def key_of(score: Score) -> Key:
-    """Return what identifies a score on the leaderboard."""
+    """Return the key of a score: (domain, assistant, metric, variant, slice)."""
     return score.domain, score.assistant, score.metric, score.variant, score.slice
 
 

@@ -44,21 +44,21 @@ class ProbeEntries:
         """The estimated tokens of these entries."""
         return sum(estimate(self.items[name].text) for name in self.recalled)
 
-    def within(self, ranking: Iterable[str]) -> list[str]:
-        """Return the best entries of a ranking within the memory's own k and tokens.
+    def cut_to_budget(self, ranking: Iterable[str]) -> list[str]:
+        """Return the ids of the best entries of a ranking within the memory's own k and tokens.
 
-        An entry that is longer than the rest of the tokens is passed over.
+        An entry that is longer than the remaining tokens is skipped.
         """
         remaining_tokens = self.tokens
-        entries: list[str] = []
+        entry_ids: list[str] = []
         for entry_id in ranking:
-            if len(entries) == self.k:
+            if len(entry_ids) == self.k:
                 break
             tokens = estimate(self.items[entry_id].text)
             if tokens <= remaining_tokens:
-                entries.append(entry_id)
+                entry_ids.append(entry_id)
                 remaining_tokens -= tokens
-        return entries
+        return entry_ids
 
     def messages(self, names: Iterable[str]) -> frozenset[str]:
         """Return the evidence messages that entries came from."""
@@ -84,8 +84,8 @@ def retrieval_rows(probe: ProbeEntries, rankings: Mapping[str, Sequence[str]]) -
     """Return the rows of a probe: of the memory itself, of each ranking by mode, and of random orders."""
     rows = [_row(probe, OWN, [probe.messages(probe.recalled)], probe.ranks(probe.recalled))]
     for mode, ranking in rankings.items():
-        rows.append(_row(probe, mode, [probe.messages(probe.within(ranking))], probe.ranks(ranking)))
-    random_recalls = [probe.messages(probe.within(order)) for order in _random_orders(probe)]
+        rows.append(_row(probe, mode, [probe.messages(probe.cut_to_budget(ranking))], probe.ranks(ranking)))
+    random_recalls = [probe.messages(probe.cut_to_budget(order)) for order in _random_orders(probe)]
     rows.append(_row(probe, RANDOM, random_recalls, []))
     return rows
 

@@ -58,7 +58,11 @@ class Header(Evaluated):
 
 
 class VerdictLine(_Shape):
-    """A verdict: one line after the header. `value` is null where there is none."""
+    """A verdict: one line after the header.
+
+    `slices` has the names of the slices that the probe is in, such as `all`; `variant` the variant of the metric, such
+    as its judge. `value` is null if the reply could not be graded (missing, unparsed or quarantined).
+    """
 
     probe_id: str
     episode_id: str

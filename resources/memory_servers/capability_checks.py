@@ -8,9 +8,14 @@ from memflow.resources.memory_servers.checked_memory import CheckedMemory, conta
 async def stable_ids(memory: CheckedMemory) -> str:
     """Compare the ids of two equal reads."""
     space = await memory.two_secrets("stable_ids")
-    first, again = [await memory.connection.read(space, CODE_QUERY, 10) for _ in range(2)]
-    if first.items and {item.id for item in first.items}.isdisjoint(item.id for item in again.items):
-        raise CheckFailed("an item has another id at every read, so that its history cannot be followed")
+    first_ids, second_ids = [
+        [item.id for item in (await memory.connection.read(space, CODE_QUERY, 10)).items] for _ in range(2)
+    ]
+    if first_ids and set(first_ids).isdisjoint(second_ids):
+        second_id = repr(second_ids[0]) if second_ids else "no item"
+        raise CheckFailed(
+            f"two equal reads of space {space} have no item id in common (first: {first_ids[0]!r}, second: {second_id})"
+        )
     return "items keep their ids"
 
 
@@ -52,9 +57,9 @@ async def fork(memory: CheckedMemory) -> str:
         await _compare_copy(memory, space, copy, ", after one more write to both")
     await memory.write(copy, memory.message(3, "The vault code of Fulbert is walrus."))
     await memory.write(space, memory.message(4, "The vault code of Argenteuil is ocelot."))
-    for name, other in ((space, "walrus"), (copy, "ocelot")):
-        if contains(await memory.texts(name, CODE_QUERY), other):
-            raise CheckFailed(f"a write to {memory.copy_name} or its origin is found in the other")
+    for name, word, written_space in ((space, "walrus", copy), (copy, "ocelot", space)):
+        if contains(await memory.texts(name, CODE_QUERY), word):
+            raise CheckFailed(f"{name} returns {word!r}, which was written only to {written_space}")
     return f"{memory.copy_name} has the content of its origin, and is separate"
 
 

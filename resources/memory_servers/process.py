@@ -59,9 +59,9 @@ class ServerCommand:
         """Return the variables for the server. Raises BadSettings if an allowed variable is not set."""
         missing = [name for name in self.variables if name not in os.environ]
         if missing:
+            setting = self.setting.replace("command", "variables", 1)
             raise BadSettings(
-                f"the environment variable {missing[0]} is not set. Set it, or remove it from `variables` beside "
-                f"{self.setting}."
+                f"the environment variable {missing[0]} is not set. Set it, or remove it from {setting}."
             )
         return {**allowed_environment(os.environ, self.variables), **ADDED, **self.given}
 

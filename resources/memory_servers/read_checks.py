@@ -70,7 +70,9 @@ async def ranked(memory: CheckedMemory) -> str:
     if not memory.can.ranked:
         raise CheckSkipped("not declared: the order of items has no meaning")
     if memory.can.design.merges:
-        raise CheckSkipped("the memory declares that it merges: no item belongs to one message")
+        raise CheckSkipped(
+            "the memory declares `merges`, so an item may combine several messages and its rank cannot be checked"
+        )
     main, better, judged = memory.main, 0, 0
     known = [message for message in memory.expected() if message.number in memory.seen]
     known.sort(key=lambda message: message.kind != "statement")

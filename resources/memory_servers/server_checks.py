@@ -147,7 +147,9 @@ async def spaces(server: CheckedMemory) -> str:
         await server.write(space, server.message(1, text))
     for space, other in zip(server.pair, reversed(WORDS), strict=True):
         if contains(await server.texts(space, CODE_QUERY), other):
-            raise CheckFailed(f"a read finds what was written to {server.other_space}")
+            raise CheckFailed(
+                f"a read finds what was written to {server.other_space}: {space} returns {other!r}"
+            )
     return "two spaces do not see each other"
 
 

@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.multiple_choice import graded, unanswered
+from memflow.benchmarks.multiple_choice import grade, ungradable_reason
 from memflow.benchmarks.verdicts import UNPARSED, only_assistant, verdict_row
 from memflow.metrics.diagnosis import Attribution, Unattributed, attribute_by_states
 from memflow.records import Probe, Reply, Verdict
@@ -45,8 +45,8 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
 
 def _grade(probe: Probe, reply: Reply | None) -> Grade:
     if probe.kind == "choice":
-        return graded(probe, reply)
-    reason = unanswered(probe, reply)
+        return grade(probe, reply)
+    reason = ungradable_reason(probe, reply)
     if reason is not None or reply is None or reply.parsed is None:
         return None, reason
     return float(json.loads(reply.parsed) == json.loads(probe.gold)), None

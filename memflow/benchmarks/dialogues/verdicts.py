@@ -22,7 +22,7 @@ from memflow.benchmarks.dialogues.probes import OpenGold
 from memflow.benchmarks.dialogues.question import prompt
 from memflow.benchmarks.dialogues.questions import NO_ANSWER, abstains
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.verdicts import choice_verdicts, only_assistant, verdict_row
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat
@@ -97,13 +97,13 @@ def _with_answer_score(
 def _false_abstention(domain: Domain, assistant: str, probe: Probe, reply: Reply | None) -> Sequence[Verdict]:
     if probe.reason is not None or OpenGold.unpacked(probe.gold).abstain:
         return []
-    reason = unanswered(probe, reply)
+    reason = ungradable_reason(probe, reply)
     value = None if reason is not None or reply is None else float(abstains(reply.parsed or ""))
     return [verdict_row(domain, assistant, probe, FALSE_ABSTENTION.name, value, reason)]
 
 
 async def _value(probe: Probe, reply: Reply | None, judge: Chat | None) -> OpenValue:
-    reason = unanswered(probe, reply)
+    reason = ungradable_reason(probe, reply)
     if reason is not None or reply is None or reply.parsed is None:
         return OpenValue(None, reason)
     gold = OpenGold.unpacked(probe.gold)

@@ -19,7 +19,7 @@ from memflow.benchmarks.longmemeval.types import (
     UPDATE,
     is_abstention,
 )
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.verdicts import only_assistant, verdict_row
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt
@@ -105,7 +105,7 @@ async def judge_verdicts(
     async def labels_of(probe: Probe) -> dict[str, Label]:
         """Return the label of each judge by name. Without a judge or a reply, one label has the reason."""
         reply = given.get(probe.probe_id)
-        reason = unanswered(probe, reply) or (None if judges else NO_JUDGE)
+        reason = ungradable_reason(probe, reply) or (None if judges else NO_JUDGE)
         if reason is not None or reply is None or reply.parsed is None:
             return {"": failed_label(reason or "the probe has no reply", metrics)}
         response = reply.parsed

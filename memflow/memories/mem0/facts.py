@@ -85,7 +85,7 @@ class FactMemory(ModelWrittenMemory):
         A change without a usable answer is skipped. Each fact without a decision gets a separate request. Return all
         vectors so far, by text.
         """
-        requests = [change.ask for change in changes]
+        requests = [change.request for change in changes]
         answers = iter(await self.ask_all([request for request in requests if request is not None]))
         answered = [
             (change, request, next(answers) if request else None)
@@ -113,7 +113,7 @@ class FactMemory(ModelWrittenMemory):
         """
         update = self.fact_update([fact], vectors)
         decisions: Decisions | None = None
-        if (request := update.ask) is not None:
+        if (request := update.request) is not None:
             [decisions] = await self.ask_all([request])
             if decisions is None:
                 return dict(vectors)

@@ -159,8 +159,8 @@ class RelationUpdate:
     old_relations: Sequence[Item]
 
     @property
-    def ask(self) -> PromptRequest | None:
-        """Return the request to name the obsolete relations; None if no old relation can be obsolete."""
+    def request(self) -> PromptRequest | None:
+        """The request to name the obsolete relations; None if no old relation can be obsolete."""
         if not self.additions or not self.old_relations:
             return None
         fields = {

@@ -37,8 +37,8 @@ class FactUpdate:
     memories: Sequence[Item]
 
     @property
-    def ask(self) -> PromptRequest | None:
-        """Return the request to decide on the facts; None if no similar memory exists, so that all facts are added."""
+    def request(self) -> PromptRequest | None:
+        """The request to decide on the facts; None if no similar memory exists, so that all facts are added."""
         if not self.facts or not self.memories:
             return None
         fields = {

@@ -19,8 +19,8 @@ SUSPECT_CUT_SHARE = 0.02
 """Share of cut messages. A memory that stores messages cuts none, and one that stores chunks has the rest elsewhere."""
 MIN_VERBATIM_SHARE = 0.5
 """Share of stored messages whose text must be in their entries before a loss of it can be seen."""
-ALTERED, ALTERED_AT_LEAST = 0.95, 10
-"""A loss of digits or letters is systematic: nearly every text that has them lacks them. A few may be coincidence."""
+FAULT_SHARE, MIN_ALTERED_MESSAGES = 0.95, 10
+"""A fault alters nearly every text that contains such characters. Fewer altered messages may be coincidence."""
 LOSSES = {
     "digits": "numbers",
     "letters": "words of another script than ASCII",
@@ -54,20 +54,17 @@ def altered_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     messages, reason = _verbatim_messages(episodes, memory)
     if reason:
         return not_measurable("altered_texts", reason, len(messages))
-    # Report the kind of loss that has altered the largest share of the messages in which it is possible.
-    share, part, altered_ids, total = 0.0, "parts", list[str](), len(messages)
-    for loss, part_of_loss in LOSSES.items():
-        possible = [message for message in messages if loss in message.at_risk]
-        altered = [message.message_id for message in possible if loss in (message.losses or ())]
-        if len(altered) >= ALTERED_AT_LEAST and len(altered) / len(possible) > share:
-            share, part, altered_ids, total = (
-                len(altered) / len(possible),
-                part_of_loss,
-                altered,
-                len(possible),
-            )
-    state = SUSPECT if share >= ALTERED else OK
-    statement = f"{len(altered_ids)} of {total} stored texts lack {part} of their message"
+    # Choose the loss with the largest share, among losses of at least MIN_ALTERED_MESSAGES messages; `total` counts
+    # the messages that can have it, or all messages if there is no such loss.
+    share, lost_content, altered_ids, total = 0.0, "parts", list[str](), len(messages)
+    for loss, content in LOSSES.items():
+        exposed_messages = [message for message in messages if loss in message.at_risk]
+        ids = [message.message_id for message in exposed_messages if loss in (message.losses or ())]
+        if len(ids) >= MIN_ALTERED_MESSAGES and len(ids) / len(exposed_messages) > share:
+            total = len(exposed_messages)
+            share, lost_content, altered_ids = len(ids) / total, content, ids
+    state = SUSPECT if share >= FAULT_SHARE else OK
+    statement = f"{len(altered_ids)} of {total} stored texts lack {lost_content} of their message"
     return Measurement("altered_texts", state, statement, share, total, altered_ids)
 
 

@@ -1,7 +1,7 @@
 """Observation of played episodes: from the rows of an episode to what the measures need."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memflow.errors import BadInput
@@ -34,6 +34,11 @@ class DomainMessages:
     starts: Mapping[str, int] = field(default_factory=dict)
     """The sequence number of the first message by episode; above 0, the episode continues another one."""
 
+    @property
+    def episode_ids(self) -> Collection[str]:
+        """The episodes with a message."""
+        return self.starts.keys()
+
     @classmethod
     def from_transcript(cls, lines: Iterable[TranscriptMessage]) -> "DomainMessages":
         """Return the index of the messages that were given."""
@@ -59,18 +64,22 @@ class DomainMessages:
 def observe(
     system: System,
     episode_id: str,
-    past: EpisodeHistory,
+    *,
+    history: EpisodeHistory,
     lines: Iterable[TranscriptMessage],
     probes: Iterable[Probe],
-    queries: Callable[[Probe], str],
+    query_of: Callable[[Probe], str],
     replies: Mapping[str, Reply],
     attributions: Mapping[str, FailureAttribution],
     domain_messages: DomainMessages,
 ) -> EpisodeObservation:
-    """Return the observation of one episode. `queries` returns the search query of a probe."""
+    """Return the observation of one episode.
+
+    `query_of` returns the search query of a probe; `replies` and `attributions` are by probe id.
+    """
     messages = [line for line in lines if line.reason is None]
-    items = [item for item in past.items if item.kind not in system.memory.bookkeeping_kinds]
-    declarations = (declared_capabilities(item.kind, item.meta) for item in past.items)
+    items = [item for item in history.items if item.kind not in system.memory.bookkeeping_kinds]
+    declarations = (declared_capabilities(item.kind, item.meta) for item in history.items)
     server = next((capabilities for capabilities in declarations if capabilities is not None), None)
     origins = _origins(messages, items)
     by_message: dict[str, list[Item]] = defaultdict(list)
@@ -81,11 +90,11 @@ def observe(
     entries = {item.entry_id: _entry(episode_id, item, origins, sequences, domain_messages) for item in items}
     return EpisodeObservation(
         episode_id,
-        _messages(messages, by_message, past.items, system.memory.global_kinds),
+        _messages(messages, by_message, history.items, system.memory.global_kinds),
         entries,
-        _reads(messages, items, past, probes, queries, replies, attributions),
-        write_failures=[item.text for item in past.items if item.kind == FAILURE and item.sources],
-        export_failures=[item.text for item in past.items if item.kind == FAILURE and not item.sources],
+        _reads(messages, items, history, probes, query_of, replies, attributions),
+        write_failures=[item.text for item in history.items if item.kind == FAILURE and item.sources],
+        export_failures=[item.text for item in history.items if item.kind == FAILURE and not item.sources],
         server=server,
     )
 

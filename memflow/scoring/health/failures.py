@@ -110,7 +110,11 @@ def _has_evidence(episode: EpisodeObservation, read: ProbeRead) -> bool:
 
 
 def _query_properties(reads: Sequence[ProbeRead]) -> Mapping[str, Sequence[Any]]:
-    """Return the properties by which failed reads may differ from others: the values of all reads by phrase."""
+    """Return candidate properties for `find_splits`: a value per read, by phrase. `reads` must not be empty.
+
+    `{}` in a phrase is the threshold of a numeric property (`of more than 12 words`); a phrase without `{}` is a
+    category.
+    """
     return {
         "digits": [read.text.digits for read in reads],
         "letters of another script": [read.text.other_script for read in reads],

@@ -190,10 +190,10 @@ def _live_since(episode: EpisodeObservation, kind: str, start: int, end: int) ->
     )
 
 
-_Window = Iterator[tuple[EpisodeObservation, ProbeRead, int]]
+_ReadsWithStart = Iterator[tuple[EpisodeObservation, ProbeRead, int]]
 
 
-def _since_first_read(episodes: Sequence[EpisodeObservation]) -> _Window:
+def _reads_after_first_read(episodes: Sequence[EpisodeObservation]) -> _ReadsWithStart:
     for episode in episodes:
         first = min((read.sequence for read in episode.reads), default=0)
         yield from (
@@ -201,7 +201,7 @@ def _since_first_read(episodes: Sequence[EpisodeObservation]) -> _Window:
         )
 
 
-def _since_last_read(episodes: Sequence[EpisodeObservation]) -> _Window:
+def _reads_after_previous_read(episodes: Sequence[EpisodeObservation]) -> _ReadsWithStart:
     """Yield the reads that recalled something, each with the sequence number of the read before it."""
     for episode in episodes:
         moments = sorted({read.sequence for read in episode.reads})
@@ -211,18 +211,21 @@ def _since_last_read(episodes: Sequence[EpisodeObservation]) -> _Window:
                 yield episode, read, previous_moment[read.sequence]
 
 
-def _in_last_write(episodes: Sequence[EpisodeObservation]) -> _Window:
-    """Yield the reads that recalled something, each with the sequence number before the last write."""
+def _reads_after_last_write(episodes: Sequence[EpisodeObservation]) -> _ReadsWithStart:
+    """Yield reads after at least two writes that recalled something, each with the start of its window.
+
+    The start is the sequence number just before the last write.
+    """
     for episode in episodes:
-        writes = sorted({entry.since for entry in episode.entries.values()})
+        write_sequences = sorted({entry.since for entry in episode.entries.values()})
         for read in episode.reads:
-            past_writes = [sequence for sequence in writes if sequence <= read.sequence]
+            past_writes = [sequence for sequence in write_sequences if sequence <= read.sequence]
             if len(past_writes) > 1 and read.recalled:
                 yield episode, read, past_writes[-1] - 1
 
 
-_WINDOWS: dict[Callable[[Sequence[EpisodeObservation]], _Window], tuple[str, State]] = {
-    _since_first_read: ("after the first checkpoint of their episode", FAULTY),
-    _since_last_read: ("after the checkpoint before", FAULTY),
-    _in_last_write: ("by the last write before them", SUSPECT),
+_WINDOWS: dict[Callable[[Sequence[EpisodeObservation]], _ReadsWithStart], tuple[str, State]] = {
+    _reads_after_first_read: ("after the first checkpoint of their episode", FAULTY),
+    _reads_after_previous_read: ("after the checkpoint before", FAULTY),
+    _reads_after_last_write: ("by the last write before them", SUSPECT),
 }

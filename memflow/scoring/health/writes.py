@@ -44,13 +44,14 @@ def failed_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
 def invalid_exports(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the episodes in which a memory server's export failed or had invalid items."""
     measure = "invalid_exports"
-    played = [episode for episode in episodes if episode.server is not None]
-    if not played:
+    server_episodes = [episode for episode in episodes if episode.server is not None]
+    if not server_episodes:
         return not_measurable(measure, "the memory is no server")
-    invalid = [episode.episode_id for episode in played if episode.export_failures]
-    statement = f"in {len(invalid)} of {len(played)} episodes an export failed or had invalid items"
-    statement += example_text([reason for episode in played for reason in episode.export_failures])
-    return share_measurement(measure, invalid, len(played), statement, suspect=SUSPECT_FAILED_SHARE)
+    failing_episode_ids = [episode.episode_id for episode in server_episodes if episode.export_failures]
+    total = len(server_episodes)
+    statement = f"in {len(failing_episode_ids)} of {total} episodes an export failed or had invalid items"
+    statement += example_text([reason for episode in server_episodes for reason in episode.export_failures])
+    return share_measurement(measure, failing_episode_ids, total, statement, suspect=SUSPECT_FAILED_SHARE)
 
 
 def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:

@@ -218,7 +218,7 @@ async def test_command_that_cannot_be_run_names_the_setting(
 async def test_variable_that_is_not_set_names_the_setting(tmp_path: Path) -> None:
     server = connect(echo_command(), tmp_path, variables=("MEMFLOW_TEST_NO_KEY",))
     with pytest.raises(
-        BadSettings, match=r"variable MEMFLOW_TEST_NO_KEY is not set.*`variables` beside `command`"
+        BadSettings, match=r"variable MEMFLOW_TEST_NO_KEY is not set.*`variables` of \[memories.echo\]"
     ):
         await server.hello()
 

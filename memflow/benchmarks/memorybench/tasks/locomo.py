@@ -131,7 +131,10 @@ def _parse(content: Any) -> tuple[str, Any]:
     try:
         conversation = Conversation.read(content)
     except KeyError as error:
-        raise RecordFault(f"the conversation lacks the field {error.args[0]}") from error
+        raise RecordFault(
+            f"the conversation has no field {error.args[0]!r}. Add it as in LoCoMo's file, or remove the conversation; "
+            "it is excluded until then"
+        ) from error
     except TypeError as error:
         raise RecordFault(f"the structure is not that of a LoCoMo conversation ({error})") from error
     _check_messages(conversation)

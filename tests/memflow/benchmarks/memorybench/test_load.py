@@ -40,7 +40,7 @@ STRANGER = [{"speaker": "Cy", "dia_id": "D1:1", "text": "One."}]
     [
         ({"some": "other file"}, "not a JSON list of LoCoMo"),
         (["text"], "conversation 0: the structure is not that of a LoCoMo conversation"),
-        ([without("speaker_b")], "conversation 0: the conversation lacks the field speaker_b"),
+        ([without("speaker_b")], "conversation 0: the conversation has no field 'speaker_b'"),
         ([without("session_1")], "at sessions"),
         ([small(session_1="text")], "at sessions.0.messages"),
         ([small(session_1=TWICE)], "two messages have the id D1:1"),
