@@ -94,11 +94,11 @@ class LedgeredChat:
         request = request.of_repeat(self.repeat)
         key = request.digest(self.fingerprint)
         in_flight = self.ledger.in_flight.of_running_loop()
-        while (first := in_flight.get(key)) is not None:
-            await asyncio.wait([first])
-            if not first.cancelled():  # else its request was cancelled, so send it again
+        while (first_completion := in_flight.get(key)) is not None:
+            await asyncio.wait([first_completion])
+            if not first_completion.cancelled():  # else its request was cancelled, so send it again
                 try:
-                    completion = first.result()
+                    completion = first_completion.result()
                 except Exception as error:  # this caller's partition lacks the answer, too
                     self.ledger.record_failure(request, self.account, error)
                     raise
@@ -109,7 +109,11 @@ class LedgeredChat:
     async def _complete_first(
         self, key: str, request: ChatRequest, in_flight: dict[str, asyncio.Future[Completion]]
     ) -> Completion:
-        first = in_flight[key] = asyncio.get_running_loop().create_future()
+        """Return the cached or new completion of a request that is not in flight, and record its use or failure.
+
+        `in_flight` has its future until the completion is stored; identical requests wait for it.
+        """
+        completion_future = in_flight[key] = asyncio.get_running_loop().create_future()
         try:
             completion = await self.ledger.get(key)
             if completion is not None:
@@ -118,17 +122,19 @@ class LedgeredChat:
                 answer = await self.inner.complete(request)
                 if answer.digest != key:  # most chats set it
                     answer = replace(answer, digest=key)
-                stored = in_flight[key] = self.ledger.put(answer, request, self.account)
-                completion = await asyncio.shield(stored)  # it is stored also if this request is cancelled
-            first.set_result(completion)
+                stored_future = in_flight[key] = self.ledger.put(answer, request, self.account)
+                completion = await asyncio.shield(
+                    stored_future
+                )  # it is stored also if this request is cancelled
+            completion_future.set_result(completion)
             return completion
         except Exception as error:
-            first.set_exception(error)
-            first.exception()  # mark it as retrieved: perhaps no other request waits
+            completion_future.set_exception(error)
+            completion_future.exception()  # mark it as retrieved: perhaps no other request waits
             self.ledger.record_failure(request, self.account, error)
             raise
         finally:
-            first.cancel()  # no effect if it is done
+            completion_future.cancel()  # no effect if it is done
             if in_flight[key].done():
                 del in_flight[key]
             else:  # cancelled while the completion is stored
@@ -152,9 +158,9 @@ class MemoryLedger:
         self, completion: Completion, request: ChatRequest, account: RequestContext
     ) -> asyncio.Future[Completion]:
         self.asked[completion.digest] += 1
-        stored: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
-        stored.set_result(self.kept.setdefault(completion.digest, completion))
-        return stored
+        stored_future: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
+        stored_future.set_result(self.kept.setdefault(completion.digest, completion))
+        return stored_future
 
     def record_cache_hit(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         self.uses[completion.digest] += 1

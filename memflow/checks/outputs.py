@@ -36,10 +36,10 @@ def _minority_simulators(scores: Sequence[Score]) -> list[int]:
     for score in scores:
         counts[score.domain][score.simulator] += 1
     majority = {
-        domain: min(by_simulator.items(), key=lambda each: (-each[1], each[0]))[0]
+        domain: min(by_simulator.items(), key=lambda item: (-item[1], item[0]))[0]
         for domain, by_simulator in counts.items()
     }
-    return [at for at, score in enumerate(scores) if score.simulator != majority[score.domain]]
+    return [index for index, score in enumerate(scores) if score.simulator != majority[score.domain]]
 
 
 def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
@@ -48,20 +48,22 @@ def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
     Scores are comparable if they have the same domain and model.
     """
     return [
-        at
-        for at, differences in enumerate(differing_settings(scores))
+        index
+        for index, differences in enumerate(differing_settings(scores))
         if differences and any(name in differences for name in ("prompt ", "replaced prompts ", "model "))
     ]
 
 
 def _moved_scores(rows: Sequence[Drift]) -> list[int]:
     """Return the indices of scores that moved beyond noise at the last change of their assistant."""
-    last: dict[tuple[str, str], str] = {}
+    last_publications: dict[tuple[str, str], str] = {}
     for row in rows:
         key = (row.domain, row.assistant)
-        last[key] = max(last.get(key, ""), row.published_at)
+        last_publications[key] = max(last_publications.get(key, ""), row.published_at)
     return [
-        at for at, row in enumerate(rows) if row.moved and row.published_at == last[row.domain, row.assistant]
+        index
+        for index, row in enumerate(rows)
+        if row.moved and row.published_at == last_publications[row.domain, row.assistant]
     ]
 
 

@@ -29,10 +29,10 @@ def percent_agreement(
     None if no item has two ratings. Raises BadInput for an unknown label or lists of different lengths.
     """
     counts = _counted(ratings, categories)
-    paired, alike = _pairs(counts)
+    has_pair, agreement = _pairs(counts)
     groups, size = _groups(episodes, len(counts))
-    paired, alike = (_summed(each, groups, size) for each in (paired, alike))
-    return proportion_interval(Units.of_episodes(alike.tolist(), paired.tolist()))
+    has_pair, agreement = (_summed(values, groups, size) for values in (has_pair, agreement))
+    return proportion_interval(Units.of_episodes(agreement.tolist(), has_pair.tolist()))
 
 
 def gwet_ac1(
@@ -51,19 +51,19 @@ def gwet_ac1(
     if len(set(categories)) < 2:
         raise BadInput(f"AC1 is undefined for categories {list(categories)}. Pass at least two categories.")
     counts = _counted(ratings, categories)
-    given = counts.sum(axis=1)
-    rated = (given > 0).astype(np.float64)
-    shares = counts / np.maximum(given, 1)[:, None]
+    rating_counts = counts.sum(axis=1)
+    is_rated = (rating_counts > 0).astype(np.float64)
+    shares = counts / np.maximum(rating_counts, 1)[:, None]
     groups, size = _groups(episodes, len(counts))
-    paired, alike = (_summed(pair, groups, size) for pair in _pairs(counts))
-    rated, shares = (_summed(each, groups, size) for each in (rated, shares))
+    has_pair, agreement = (_summed(values, groups, size) for values in _pairs(counts))
+    is_rated, shares = (_summed(values, groups, size) for values in (is_rated, shares))
 
     def statistic(weights: Array) -> Array:
-        agreed = (weights @ alike) / (weights @ paired)
-        prevalence = (weights @ shares) / (weights @ rated)[:, None]
+        observed = (weights @ agreement) / (weights @ has_pair)
+        prevalence = (weights @ shares) / (weights @ is_rated)[:, None]
         chance = (prevalence * (1 - prevalence)).sum(axis=1) / (len(categories) - 1)
-        found: Array = (agreed - chance) / (1 - chance)
-        return found
+        ac1: Array = (observed - chance) / (1 - chance)
+        return ac1
 
     return statistic_interval(statistic, size, seed=seed)
 
@@ -84,21 +84,21 @@ def cohen_kappa(
         if len(row) != 2:
             raise BadInput(f"Cohen's kappa needs two raters; item {number} has {len(row)}. Use `gwet_ac1`.")
     q = len(categories)
-    place = _places(ratings, categories)
+    category_index = _category_indices(ratings, categories)
     tables = np.zeros((len(ratings), q, q))
-    for item, (first, second) in enumerate(ratings):
-        if first is not None and second is not None:
-            tables[item, place[first], place[second]] = 1
+    for item, (label_a, label_b) in enumerate(ratings):
+        if label_a is not None and label_b is not None:
+            tables[item, category_index[label_a], category_index[label_b]] = 1
     groups, size = _groups(episodes, len(tables))
-    pooled = _summed(tables.reshape(len(tables), q * q), groups, size)
+    episode_tables = _summed(tables.reshape(len(tables), q * q), groups, size)
 
     def statistic(weights: Array) -> Array:
-        table = (weights @ pooled).reshape(len(weights), q, q)
+        table = (weights @ episode_tables).reshape(len(weights), q, q)
         table = table / table.sum(axis=(1, 2), keepdims=True)
-        agreed = np.trace(table, axis1=1, axis2=2)
+        observed = np.trace(table, axis1=1, axis2=2)
         chance = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
-        found: Array = (agreed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
-        return found
+        kappa: Array = (observed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
+        return kappa
 
     return statistic_interval(statistic, size, seed=seed)
 
@@ -119,17 +119,17 @@ def fleiss_kappa(
     """
     counts = _counted(ratings, categories)
     groups, size = _groups(episodes, len(counts))
-    paired, alike = _pairs(counts)
-    paired, alike, counts = (
-        _summed(each, groups, size) for each in (paired, alike, counts * paired[:, None])
+    has_pair, agreement = _pairs(counts)
+    has_pair, agreement, counts = (
+        _summed(values, groups, size) for values in (has_pair, agreement, counts * has_pair[:, None])
     )
 
     def statistic(weights: Array) -> Array:
-        agreed = (weights @ alike) / (weights @ paired)
+        observed = (weights @ agreement) / (weights @ has_pair)
         shares = (weights @ counts) / (weights @ counts).sum(axis=1, keepdims=True)
         chance = (shares**2).sum(axis=1)
-        found: Array = (agreed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
-        return found
+        kappa: Array = (observed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
+        return kappa
 
     return statistic_interval(statistic, size, seed=seed)
 
@@ -148,21 +148,25 @@ def krippendorff_alpha(
 
     Source: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
     """
-    given = [[value for value in row if value is not None] for row in values]
-    paired = [row if len(row) > 1 else [] for row in given]
+    value_lists = [[value for value in row if value is not None] for row in values]
+    pairable_values = [row if len(row) > 1 else [] for row in value_lists]
     n, total, squares = (
-        np.array([sum(value**power for value in row) for row in paired], dtype=np.float64)
+        np.array([sum(value**power for value in row) for row in pairable_values], dtype=np.float64)
         for power in range(3)
     )
-    observed = 2 * (n * squares - total**2) / np.maximum(n - 1, 1)
-    groups, size = _groups(episodes, len(paired))
-    n, total, squares, observed = (_summed(each, groups, size) for each in (n, total, squares, observed))
+    disagreement = 2 * (n * squares - total**2) / np.maximum(n - 1, 1)
+    groups, size = _groups(episodes, len(pairable_values))
+    n, total, squares, disagreement = (
+        _summed(values_of_items, groups, size) for values_of_items in (n, total, squares, disagreement)
+    )
 
     def statistic(weights: Array) -> Array:
         count, sums = weights @ n, weights @ total
-        expected = 2 * (count * (weights @ squares) - sums**2) / (count - 1)
-        found: Array = 1 - (weights @ observed) / np.where(expected > 1e-9, expected, np.nan)
-        return found
+        expected_disagreement = 2 * (count * (weights @ squares) - sums**2) / (count - 1)
+        alpha: Array = 1 - (weights @ disagreement) / np.where(
+            expected_disagreement > 1e-9, expected_disagreement, np.nan
+        )
+        return alpha
 
     return statistic_interval(statistic, size, seed=seed)
 
@@ -172,44 +176,50 @@ def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None
 
     Source: Kendall, The treatment of ties in ranking problems (1945).
     """
-    one, other = (np.sign(np.subtract.outer(each, each)) for each in (np.asarray(first), np.asarray(second)))
-    scale = np.sqrt((one**2).sum() * (other**2).sum())
-    return float((one * other).sum() / scale) if scale else None
+    signs_a, signs_b = (
+        np.sign(np.subtract.outer(values, values)) for values in (np.asarray(first), np.asarray(second))
+    )
+    scale = np.sqrt((signs_a**2).sum() * (signs_b**2).sum())
+    return float((signs_a * signs_b).sum() / scale) if scale else None
 
 
-def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
-    place = {name: number for number, name in enumerate(categories)}
+def _category_indices(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
+    """Return the index of each category, from 0. Raises BadInput for a label that is not a category."""
+    index = {name: number for number, name in enumerate(categories)}
     for number, row in enumerate(ratings):
         for label in row:
-            if label is not None and label not in place:
+            if label is not None and label not in index:
                 raise BadInput(
                     f"item {number}: the label {label!r} is not a category. Use one of: "
                     f"{', '.join(categories)}"
                 )
-    return place
+    return index
 
 
 def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
     """Return how many raters assigned each category to each item, as an array of shape (items, categories)."""
-    place = _places(ratings, categories)
+    category_index = _category_indices(ratings, categories)
     counts = np.zeros((len(ratings), len(categories)))
     for number, row in enumerate(ratings):
         for label in row:
             if label is not None:
-                counts[number, place[label]] += 1
+                counts[number, category_index[label]] += 1
     return counts
 
 
 def _pairs(counts: Array) -> tuple[Array, Array]:
-    """Return for each item whether it has at least two ratings, and the item's share of equal pairs."""
-    given = counts.sum(axis=1)
-    paired = (given >= 2).astype(np.float64)
-    alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(given * (given - 1), 1)
-    return paired, alike * paired
+    """Return two arrays of shape (items,): whether an item has at least two ratings, 1 or 0, and its equal pairs.
+
+    The second is the share of equal ratings among the item's pairs of ratings; 0 without pairs.
+    """
+    rating_counts = counts.sum(axis=1)
+    has_pair = (rating_counts >= 2).astype(np.float64)
+    agreement = (counts * (counts - 1)).sum(axis=1) / np.maximum(rating_counts * (rating_counts - 1), 1)
+    return has_pair, agreement * has_pair
 
 
 def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArray[np.intp], int]:
-    """Return the episode number of each item, and the number of episodes."""
+    """Return the episode number of each item, from 0, and the number of episodes. Raises BadInput."""
     if episodes is None:
         return np.arange(items), items
     if len(episodes) != items:
@@ -221,7 +231,7 @@ def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArra
 
 
 def _summed(values: Array, groups: npt.NDArray[np.intp], size: int) -> Array:
-    """Return the sums of `values` by episode."""
-    summed = np.zeros((size, *values.shape[1:]))
-    np.add.at(summed, groups, values)
-    return summed
+    """Return the sums of `values` by episode, of shape (size, ...), given the episode number of each value."""
+    sums = np.zeros((size, *values.shape[1:]))
+    np.add.at(sums, groups, values)
+    return sums

@@ -22,8 +22,8 @@ class Deviation(NamedTuple):
 def spread(values: Array) -> Array:
     """Return the deviations from the mean over the first dimension: exactly 0 where all values are equal."""
     shifted = values - values[0]
-    found: Array = shifted - shifted.mean(axis=0)
-    return found
+    deviations: Array = shifted - shifted.mean(axis=0)
+    return deviations
 
 
 def deviation(variance: float, degrees: float) -> Deviation:

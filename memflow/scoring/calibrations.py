@@ -40,30 +40,36 @@ def _with_calibration(score: Score, rows: Sequence[Calibration]) -> Score:
     """Return the score with the columns of its worst calibration: a failed one, or the lowest Youden index."""
     if not rows:  # the scripted chat is a rule, and its scores are labeled
         return score if score.scripted else replace(score, judge_calibration=NO_VERDICTS)
-    worst = min(
+    worst_calibration = min(
         rows, key=lambda row: (row.passed is None, -1.0 if row.youden_low is None else row.youden_low)
     )
     columns = {
-        f"judge_{rate}{suffix}": getattr(worst, f"{rate}{suffix}")
+        f"judge_{rate}{suffix}": getattr(worst_calibration, f"{rate}{suffix}")
         for rate in ("sensitivity", "specificity")
         for suffix in ("", "_low", "_high")
     }
-    if worst.passed is False:
-        reason = worst.reason if score.value is None else score.reason
-        return replace(score, **columns, judge_calibration=f"{WITHHELD}: {worst.reason}", reason=reason)
-    unknown = next((row.reason for row in rows if row.passed is None), None)
-    if unknown is not None:
-        return replace(score, **columns, judge_calibration=f"{UNCALIBRATED}: {unknown}")
+    if worst_calibration.passed is False:
+        reason = worst_calibration.reason if score.value is None else score.reason
+        return replace(
+            score, **columns, judge_calibration=f"{WITHHELD}: {worst_calibration.reason}", reason=reason
+        )
+    unknown_reason = next((row.reason for row in rows if row.passed is None), None)
+    if unknown_reason is not None:
+        return replace(score, **columns, judge_calibration=f"{UNCALIBRATED}: {unknown_reason}")
     malformed = (
-        f"; {worst.out_of_form} of {worst.cases} verdicts are out of form" if worst.out_of_form else ""
+        f"; {worst_calibration.out_of_form} of {worst_calibration.cases} verdicts are out of form"
+        if worst_calibration.out_of_form
+        else ""
     )
     return replace(score, **columns, judge_calibration=f"{PASSED}{malformed}")
 
 
 def withheld_lines(scores: Iterable[Score]) -> list[str]:
-    """Return a line for each metric of a domain whose judge failed, or was not tried."""
-    whole = [score for score in scores if score.slice == "all" and parse_variant(score.variant).judge is None]
-    texts = [(score, score.judge_calibration or "") for score in whole]
+    """Return a line for each metric of a domain whose judge failed its calibration, or has none."""
+    overall_scores = [
+        score for score in scores if score.slice == "all" and parse_variant(score.variant).judge is None
+    ]
+    texts = [(score, score.judge_calibration or "") for score in overall_scores]
     return [
         *dict.fromkeys(
             f"{score.domain}: {score.metric}: {text.partition(': ')[2]}"

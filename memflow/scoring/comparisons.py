@@ -55,8 +55,8 @@ class DomainContext:
         )
 
     def _judged_by_script(self, metric: str, pair: Positions) -> bool:
-        judged = bool(self.scripted_judges) and metric.partition("[")[0] in self.judged_metrics
-        return judged and any(self.scripted_judges[position] for position in pair)
+        is_judged = bool(self.scripted_judges) and metric.partition("[")[0] in self.judged_metrics
+        return is_judged and any(self.scripted_judges[position] for position in pair)
 
 
 def all_pairs(assistants: int) -> list[Positions]:
@@ -77,13 +77,13 @@ def compare(
             rows_of_measures += [_aggregate(context, measure, pair) for pair in pairs]
             continue
         members = measure.members
-        chosen = [pair for pair in pairs if members is None or members.issuperset(pair)]
+        compared_pairs = [pair for pair in pairs if members is None or members.issuperset(pair)]
         for name, mask in measure.slices.items():
             if not by_slice and name != WHOLE:
                 continue
-            if chosen and np.isfinite(measure.values[:, mask]).any():
-                rows = mean_pairs(measure, mask, chosen, context.seed, with_needed=name == WHOLE)
-                rows_of_measures += [context.row(measure, name, pair, rows[pair]) for pair in chosen]
+            if compared_pairs and np.isfinite(measure.values[:, mask]).any():
+                rows = mean_pairs(measure, mask, compared_pairs, context.seed, with_needed=name == WHOLE)
+                rows_of_measures += [context.row(measure, name, pair, rows[pair]) for pair in compared_pairs]
     return rows_of_measures
 
 
@@ -96,7 +96,7 @@ def mean_pairs(
     that sums per episode are computed once. With `with_needed`, the number of episodes needed is simulated.
     """
     _, episodes = np.unique(
-        [episode for episode, chosen in zip(measure.episodes, mask, strict=True) if chosen],
+        [episode for episode, in_slice in zip(measure.episodes, mask, strict=True) if in_slice],
         return_inverse=True,
     )
     order = np.argsort(episodes, kind="stable")  # items of one episode are adjacent, as np.add.reduceat needs
@@ -107,12 +107,12 @@ def mean_pairs(
     pattern_of_assistant = pattern_of_assistant.ravel()
     pairs_by_patterns: dict[Positions, list[Positions]] = {}
     for a, b in pairs:
-        first, second = sorted((int(pattern_of_assistant[a]), int(pattern_of_assistant[b])))
-        pairs_by_patterns.setdefault((first, second), []).append((a, b))
+        pattern_a, pattern_b = sorted((int(pattern_of_assistant[a]), int(pattern_of_assistant[b])))
+        pairs_by_patterns.setdefault((pattern_a, pattern_b), []).append((a, b))
     columns: list[tuple[Positions, float, float, int]] = []
     difference_sums, item_counts = [], []
-    for (first, second), pairs_of_patterns in pairs_by_patterns.items():
-        in_both = patterns[first] & patterns[second]
+    for (pattern_a, pattern_b), pairs_of_patterns in pairs_by_patterns.items():
+        in_both = patterns[pattern_a] & patterns[pattern_b]
         n = int(in_both.sum())
         assistants = sorted({position for pair in pairs_of_patterns for position in pair})
         episode_sums = np.add.reduceat(np.where(in_both, values[assistants], 0.0), starts, axis=1)
@@ -124,7 +124,9 @@ def mean_pairs(
             columns.append(((a, b), float(sums[a].sum()), float(sums[b].sum()), n))
     totals, counts = np.stack(difference_sums, axis=1), np.stack(item_counts, axis=1)
     differences = mean_differences(totals, counts, seed=seed)
-    needed = episodes_needed(np.where(counts > 0, totals, np.nan), seed=seed) if with_needed else None
+    needed_episodes = (
+        episodes_needed(np.where(counts > 0, totals, np.nan), seed=seed) if with_needed else None
+    )
     counts_by_assistant = has_value.sum(axis=1)
     return {
         (a, b): paired_difference(
@@ -133,7 +135,7 @@ def mean_pairs(
             n=n,
             unpaired=(int(counts_by_assistant[a]) - n, int(counts_by_assistant[b]) - n),
             column=column,
-            needed=needed[column] if needed else None,
+            needed=needed_episodes[column] if needed_episodes else None,
         )
         for column, ((a, b), total_a, total_b, n) in enumerate(columns)
     }
@@ -156,10 +158,14 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         jackknife = measure.score(leave_one_out_a) - measure.score(leave_one_out_b)
-    pseudo = pseudo_values(jackknife[:, None], np.array([values[0] - values[1]]))
-    needed = episodes_needed(pseudo, seed=context.seed)[0] if np.isfinite(pseudo).all() else None
+    pseudo_values_of_episodes = pseudo_values(jackknife[:, None], np.array([values[0] - values[1]]))
+    needed_episodes = (
+        episodes_needed(pseudo_values_of_episodes, seed=context.seed)[0]
+        if np.isfinite(pseudo_values_of_episodes).all()
+        else None
+    )
     unpaired = (sums.unpaired_a, sums.unpaired_b)
-    row = paired_difference(differences, values, n=sums.n, unpaired=unpaired, needed=needed)
+    row = paired_difference(differences, values, n=sums.n, unpaired=unpaired, needed=needed_episodes)
     return context.row(measure, WHOLE, pair, row)
 
 
@@ -216,9 +222,9 @@ def with_ranks(scores: Iterable[Score], comparisons: Iterable[Comparison]) -> li
             )
             bounds[0] += row.better is not None and row.better != side
             bounds[1] += row.better != side
-    ranked = []
+    ranked_scores = []
     for score in scores:
         key = (score.domain, score.metric, score.variant, score.slice, score.assistant)
         ranks = rank_bounds.get(key) if score.value is not None else None
-        ranked.append(replace(score, rank_low=ranks[0], rank_high=ranks[1]) if ranks else score)
-    return ranked
+        ranked_scores.append(replace(score, rank_low=ranks[0], rank_high=ranks[1]) if ranks else score)
+    return ranked_scores

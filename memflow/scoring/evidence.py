@@ -35,7 +35,8 @@ def evidence_scores(
     checkpoints = sorted({row.checkpoint for row in rows})
     if 1 < len(checkpoints) <= CHECKPOINTS:
         rows_of_slice |= {
-            f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints
+            f"checkpoint {checkpoint}": [row for row in rows if row.checkpoint == checkpoint]
+            for checkpoint in checkpoints
         }
     for category in sorted({row.category for row in rows if row.category is not None}):
         rows_of_slice[f"category {category}"] = [row for row in rows if row.category == category]
@@ -86,4 +87,5 @@ def _score(
 
 
 def _ratio(part: int | None, whole: int | None) -> float | None:
+    """Return part / whole; None if one is unknown, or if `whole` is 0."""
     return None if part is None or not whole else part / whole

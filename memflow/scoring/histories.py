@@ -38,7 +38,13 @@ class History:
     @property
     def checkpoints(self) -> tuple[int, ...]:
         """The numbers of the checkpoints after the start, at which forgetting is possible."""
-        return tuple(sorted(at for metric, _, at in self.scores if metric == FORGETTING and at is not None))
+        return tuple(
+            sorted(
+                checkpoint
+                for metric, _, checkpoint in self.scores
+                if metric == FORGETTING and checkpoint is not None
+            )
+        )
 
     @property
     def label(self) -> str | None:
@@ -70,13 +76,17 @@ class History:
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the history as plain rows for JSON, one row per score that the tables show."""
-        cells = [("accuracy", at, self.accuracy(at)) for at in (None, *self.checkpoints)]
+        cells = [
+            ("accuracy", checkpoint, self.accuracy(checkpoint)) for checkpoint in (None, *self.checkpoints)
+        ]
         for metric in (FORGETTING, LEARNT, BACK):
-            cells += [(metric, at, self.score(metric, at)) for at in self.checkpoints]
+            cells += [(metric, checkpoint, self.score(metric, checkpoint)) for checkpoint in self.checkpoints]
         cells += [(metric, None, self.score(metric)) for metric in OVER_ALL]
         for metric in FLOORS:
-            cells += [(metric, at, self.score(metric, at)) for at in self.checkpoints]
-        return [self._row(metric, at, score) for metric, at, score in cells if score is not None]
+            cells += [(metric, checkpoint, self.score(metric, checkpoint)) for checkpoint in self.checkpoints]
+        return [
+            self._row(metric, checkpoint, score) for metric, checkpoint, score in cells if score is not None
+        ]
 
     def _row(self, metric: str, at: int | None, score: Score) -> dict[str, Any]:
         """Return a score as a row. `at` is None for the no-context accuracy, and for metrics over all checkpoints."""
@@ -129,7 +139,10 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
-    """Return the scores of single checkpoints and of all checkpoints, without scores of categories or data sets."""
+    """Return the scores by (metric, variant, checkpoint), where None stands for all checkpoints.
+
+    Scores of other slices, such as categories, are omitted.
+    """
     scores_by_checkpoint: dict[tuple[str, str, int | None], Score] = {}
     for score in scores:
         match = _SLICE.fullmatch(score.slice)

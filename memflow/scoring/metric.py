@@ -65,9 +65,9 @@ class Metric:
         if not self.name:
             raise BadSettings("a metric has an empty name. Set `name`.")
         if self.direction not in get_args(Direction):
-            known = ", ".join(get_args(Direction))
+            directions = ", ".join(get_args(Direction))
             raise BadSettings(
-                f"metric {self.name!r}: unknown direction {self.direction!r}. Use one of: {known}."
+                f"metric {self.name!r}: unknown direction {self.direction!r}. Use one of: {directions}."
             )
         low, high = self.range
         if not low < high:

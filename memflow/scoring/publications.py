@@ -30,8 +30,8 @@ class ScoreInputs:
         """Return the names of the judges behind a score; None if no judge decided it."""
         judge = parse_variant(score.variant).judge
         names = [judge] if judge is not None and judge in self.judges else self.judges
-        judged = score.metric.partition("[")[0] in self.judged_metrics
-        return ", ".join(names) if judged and names else None
+        is_judged = score.metric.partition("[")[0] in self.judged_metrics
+        return ", ".join(names) if is_judged and names else None
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ def key_of(score: Score) -> Key:
 
 def current_scores(history: Iterable[PublishedScore]) -> dict[Key, PublishedScore]:
     """Return the newest row of each score, without scores that were removed. Rows are in the order of publication."""
-    newest = {key_of(row): row for row in history}
-    return {key: row for key, row in newest.items() if not row.removed}
+    newest_rows = {key_of(row): row for row in history}
+    return {key: row for key, row in newest_rows.items() if not row.removed}
 
 
 def rows_to_add(

@@ -65,12 +65,12 @@ class ProbeEntries:
         return self.evidence.intersection(source for name in names for source in self.items[name].sources)
 
     def ranks(self, ranking: Sequence[str]) -> list[float]:
-        """Return the rank of the first entry of each evidence message that a ranking has, in ascending order."""
-        first: dict[str, int] = {}
+        """Return the rank, from 1, of the first entry of each evidence message in a ranking, in ascending order."""
+        first_ranks: dict[str, int] = {}
         for rank, name in enumerate(ranking, start=1):
             for source in self.evidence.intersection(self.items[name].sources):
-                first.setdefault(source, rank)
-        return [float(rank) for rank in sorted(first.values())]
+                first_ranks.setdefault(source, rank)
+        return [float(rank) for rank in sorted(first_ranks.values())]
 
     def read_failure(self, recalled: frozenset[str]) -> float | None:
         """Return the part of the loss that is a read failure with these evidence messages recalled."""

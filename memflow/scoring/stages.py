@@ -135,10 +135,14 @@ def _first_difference(
     before: Sequence[TranscriptMessage], after: Sequence[TranscriptMessage]
 ) -> _Difference | None:
     """Return the first message that differs; None if all messages are equal."""
-    for position, (old, new) in enumerate(zip_longest(before, after)):
-        if old is not None and new is not None and _content(old) == _content(new):
+    for position, (old_message, new_message) in enumerate(zip_longest(before, after)):
+        if (
+            old_message is not None
+            and new_message is not None
+            and _content(old_message) == _content(new_message)
+        ):
             continue
-        messages = [message for message in (old, new) if message is not None]
+        messages = [message for message in (old_message, new_message) if message is not None]
         stage: Stage = "answers" if messages[-1].origin == "assistant" else "users"
         return _Difference(position, min(message.checkpoint for message in messages), stage)
     return None

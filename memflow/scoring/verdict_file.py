@@ -125,9 +125,9 @@ def verdict_text(
 
 def parse_verdicts(text: str, name: str) -> VerdictFile:
     """Return the content of a file. Raises BadInput with the name, the line and the reason for a damaged one."""
-    first, *rest = text.splitlines() or [""]
-    lines = [line for line in rest if line]
-    header = _parse(Header, first, name, 1)
+    header_line, *verdict_lines = text.splitlines() or [""]
+    lines = [line for line in verdict_lines if line]
+    header = _parse(Header, header_line, name, 1)
     if len(lines) != header.verdicts:
         raise BadInput(
             f"{name} is damaged: it has {len(lines):,} verdicts, but its first line states {header.verdicts:,}. Export "
@@ -145,7 +145,10 @@ def parse_verdicts(text: str, name: str) -> VerdictFile:
 
 
 def with_file(values: VerdictValues, file: VerdictFile, label: str, variant: str) -> VerdictValues:
-    """Return the values with those of a file as a further assistant, the last one, which has no oracle."""
+    """Return the values with those of a file's `variant` as a further, last assistant `label` without an oracle.
+
+    Probes that the file lacks get NaN; verdicts of other probes are ignored.
+    """
     positions = {probe.probe_id: position for position, probe in enumerate(values.probes)}
     no_values = np.full(len(positions), np.nan)
     file_values: dict[str, np.ndarray] = {}
@@ -155,10 +158,10 @@ def with_file(values: VerdictValues, file: VerdictFile, label: str, variant: str
             row[positions[line.probe_id]] = line.value
 
     def with_row(metric: str) -> np.ndarray:
-        others = values.values.get(metric)
-        if others is None:
-            others = np.tile(no_values, (len(values.assistants), 1))
-        return np.vstack([others, file_values.get(metric, no_values)])
+        rows = values.values.get(metric)
+        if rows is None:
+            rows = np.tile(no_values, (len(values.assistants), 1))
+        return np.vstack([rows, file_values.get(metric, no_values)])
 
     return replace(
         values,
@@ -177,11 +180,11 @@ def _parse(model: type[T], line: str, name: str, number: int) -> T:
     """Return a line of a file of verdicts. Raises BadInput with the line number and the field."""
     try:
         return model.model_validate_json(line)
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in detail["loc"])
         fault = "is no file of verdicts" if number == 1 else "is damaged"
         raise BadInput(
-            f"{name} {fault}: line {number}{f', {field}' if field else ''}: {first['msg']}. Write one with "
+            f"{name} {fault}: line {number}{f', {field}' if field else ''}: {detail['msg']}. Write one with "
             "`memflow export verdicts DOMAIN ASSISTANT FILE`."
-        ) from wrong
+        ) from error

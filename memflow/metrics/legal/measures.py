@@ -70,37 +70,42 @@ def judgment_scores(answer: str, gold: str, variant: Variant = "standard") -> di
     Months and fines score 1 - |a - b| / max(a, b), 1 if both are 0, and 0 if only one is set or only one is death. In
     `published_code`, a recall or precision without data is 0, and two fines on different sides of 10,000 yuan score 0.
     """
-    said, wanted = read_judgment(answer, variant), read_judgment(gold, variant)
+    answer_content, gold_content = read_judgment(answer, variant), read_judgment(gold, variant)
     published = variant == "published_code"
-    found = {}
-    for what, mine, theirs in (
-        ("charge", said.charges, wanted.charges),
-        ("statute", said.statutes, wanted.statutes),
+    scores = {}
+    for kind, answer_names, gold_names in (
+        ("charge", answer_content.charges, gold_content.charges),
+        ("statute", answer_content.statutes, gold_content.statutes),
     ):
-        common = len(mine & theirs)
-        for share, whose, named in (("recall", "gold", theirs), ("precision", "answer", mine)):
-            if named:
-                score = MetricResult(common / len(named))
+        common = len(answer_names & gold_names)
+        for share, owner, names in (("recall", "gold", gold_names), ("precision", "answer", answer_names)):
+            if names:
+                score = MetricResult(common / len(names))
             else:
-                score = MetricResult(0.0) if published else MetricResult(None, f"the {whose} names no {what}")
-            found[f"{what}_{share}"] = score
-    dead = (said.months >= DEATH) != (wanted.months >= DEATH)
-    found["time"] = _nearness("prison term", said.months, wanted.months, apart=dead)
-    large = published and (said.fine - _LARGE) * (wanted.fine - _LARGE) < 0
-    found["fine"] = _nearness("fine", said.fine, wanted.fine, apart=large)
-    return found
+                score = MetricResult(0.0) if published else MetricResult(None, f"the {owner} names no {kind}")
+            scores[f"{kind}_{share}"] = score
+    only_one_is_death = (answer_content.months >= DEATH) != (gold_content.months >= DEATH)
+    scores["time"] = _nearness(
+        "prison term", answer_content.months, gold_content.months, incomparable=only_one_is_death
+    )
+    on_different_sides = published and (answer_content.fine - _LARGE) * (gold_content.fine - _LARGE) < 0
+    scores["fine"] = _nearness(
+        "fine", answer_content.fine, gold_content.fine, incomparable=on_different_sides
+    )
+    return scores
 
 
-def _nearness(what: str, said: int, wanted: int, *, apart: bool) -> MetricResult:
-    if said == wanted:
+def _nearness(kind: str, answer: int, gold: int, *, incomparable: bool) -> MetricResult:
+    """Return 1 - |answer - gold| / max(answer, gold), 0 for `incomparable` values; None if both are NONE."""
+    if answer == gold:
         return (
-            MetricResult(None, f"neither the answer nor the gold sets a {what}")
-            if said == NONE
+            MetricResult(None, f"neither the answer nor the gold sets a {kind}")
+            if answer == NONE
             else MetricResult(1.0)
         )
-    if apart or NONE in (said, wanted):
+    if incomparable or NONE in (answer, gold):
         return MetricResult(0.0)
-    return MetricResult(1 - abs(said - wanted) / max(said, wanted))
+    return MetricResult(1 - abs(answer - gold) / max(answer, gold))
 
 
 def comparable_passages(
@@ -111,17 +116,27 @@ def comparable_passages(
     If a text is missing, return a MetricResult with the reason instead. In `published_code`, a missing passage makes
     both passages incomparable.
     """
-    said, wanted = read_judgment(answer, variant).sections, read_judgment(gold, variant).sections
-    found: dict[str, tuple[str, str] | MetricResult] = {}
-    for name, mine, theirs in (
-        ("reasoning", said.reasoning, wanted.reasoning),
-        ("judgment", said.judgment, wanted.judgment),
+    answer_sections, gold_sections = (
+        read_judgment(answer, variant).sections,
+        read_judgment(gold, variant).sections,
+    )
+    passages: dict[str, tuple[str, str] | MetricResult] = {}
+    for name, answer_text, gold_text in (
+        ("reasoning", answer_sections.reasoning, gold_sections.reasoning),
+        ("judgment", answer_sections.judgment, gold_sections.judgment),
     ):
-        lacking = " and ".join(
-            whose for whose, text in (("the answer", mine), ("the gold", theirs)) if not text
+        owners = " and ".join(
+            owner for owner, text in (("the answer", answer_text), ("the gold", gold_text)) if not text
         )
-        found[name] = MetricResult(None, f"no {name} is found in {lacking}") if lacking else (mine, theirs)
-    missing = next((one for one in found.values() if isinstance(one, MetricResult)), None)
-    if variant == "published_code" and missing:
-        return {name: one if isinstance(one, MetricResult) else missing for name, one in found.items()}
-    return found
+        passages[name] = (
+            MetricResult(None, f"no {name} is found in {owners}") if owners else (answer_text, gold_text)
+        )
+    missing_passage = next(
+        (passage for passage in passages.values() if isinstance(passage, MetricResult)), None
+    )
+    if variant == "published_code" and missing_passage:
+        return {
+            name: passage if isinstance(passage, MetricResult) else missing_passage
+            for name, passage in passages.items()
+        }
+    return passages

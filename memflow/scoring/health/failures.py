@@ -38,9 +38,9 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
         for message in episode.messages
         if not message.failed
     ]
-    lost = np.array([not message.stored for _, message in rows], dtype=bool)
-    if reason := _why_untestable(lost, "messages", "stored"):
-        return _untestable_measurement(measure, lost, reason)
+    is_lost = np.array([not message.stored for _, message in rows], dtype=bool)
+    if reason := _why_untestable(is_lost, "messages", "stored"):
+        return _untestable_measurement(measure, is_lost, reason)
     properties: dict[str, Sequence[Any]] = {
         "role": [m.role for _, m in rows],
         "digits": [m.text.digits for _, m in rows],
@@ -51,20 +51,20 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
         "after {} messages of the episode": [m.position - 1 for _, m in rows],
         "after {} sessions": [m.session for _, m in rows],
     }
-    splits = find_splits(lost, properties, [name for name, _ in rows])
-    split = _alarming_split(splits, lost)
+    splits = find_splits(is_lost, properties, [name for name, _ in rows])
+    split = _alarming_split(splits, is_lost)
     state: State = OK
     if split is not None and not memory.design.merges and not _is_by_design(split, memory):
-        state = SUSPECT if (~lost[~split.side]).mean() >= SUCCEEDING_SHARE else OK
+        state = SUSPECT if (~is_lost[~split.side]).mean() >= SUCCEEDING_SHARE else OK
     split = split or next(iter(splits), None)
     if split is None:
         return not_measurable(measure, "no property of the messages varies enough", len(rows))
     ids = [
         message.message_id
-        for (_, message), in_side, is_lost in zip(rows, split.side, lost, strict=True)
-        if in_side and is_lost
+        for (_, message), in_side, lost_message in zip(rows, split.side, is_lost, strict=True)
+        if in_side and lost_message
     ]
-    return _split_measurement(measure, state, "messages", "stored", split, lost, ids)
+    return _split_measurement(measure, state, "messages", "stored", split, is_lost, ids)
 
 
 def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, search: Search) -> Measurement:
@@ -161,7 +161,10 @@ def _compare_with_bm25(
 
 
 def _alarming_split(splits: Sequence[Split], failed: Flags) -> Split | None:
-    """Return the split with the largest statistic of which one side fails nearly always."""
+    """Return the split with the largest statistic whose side fails nearly always (FAILING_SHARE); None without one.
+
+    Its p value is at most LEVEL; without a p value, SUCCEEDING_SHARE of the other side succeeds.
+    """
     for split in splits:
         if split.side.sum() < MIN_READS or failed[split.side].mean() < FAILING_SHARE:
             continue
