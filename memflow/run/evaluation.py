@@ -74,18 +74,22 @@ async def play_episodes(context: StepContext) -> Tables:
     domain, assistant, memory = context.domain, context.assistant, context.memory
     ASSISTANT.set((domain.name, assistant))
     check_previous_state(context.benchmark, domain, memory)
-    played = await _play_partition(context) if memory.system.memory.needs_playing else []
+    played_episodes = await _play_partition(context) if memory.system.memory.needs_playing else []
 
     # A generator, so that the rows of only one episode are in RAM while a table is written.
     def by_episode(to_rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
-        return (row for episode in played for row in to_rows(domain.name, assistant, [episode]))
+        return (row for episode in played_episodes for row in to_rows(domain.name, assistant, [episode]))
 
     benchmark = context.benchmark
-    rounds = benchmark.rounds(domain, assistant, played) if isinstance(benchmark, SimulatedFeedback) else []
+    rounds = (
+        benchmark.rounds(domain, assistant, played_episodes)
+        if isinstance(benchmark, SimulatedFeedback)
+        else []
+    )
     return {
         "memory.transcripts": by_episode(transcript_rows),
         "memory.indexes": by_episode(entry_rows),
-        "memory.policies": policy_rows(domain.name, assistant, memory.values, played),
+        "memory.policies": policy_rows(domain.name, assistant, memory.values, played_episodes),
         "memory.feedback": rounds,
     }
 
@@ -191,7 +195,10 @@ async def _answer_from_rows(
 
 
 def _batch_rows_by_episode(rows: Iterable[R]) -> Iterator[list[R]]:
-    """Yield the rows of at most EPISODES_AT_ONCE episodes at a time, ordered by the first row of each episode."""
+    """Yield lists with the rows of EPISODES_AT_ONCE episodes; the last may have fewer.
+
+    Episodes are in the order of their first row.
+    """
     by_episode: dict[str, list[R]] = defaultdict(list)
     for row in rows:
         by_episode[row.episode_id].append(row)
@@ -213,7 +220,7 @@ async def score_replies(context: StepContext) -> Tables:
 
 
 async def _judges(context: StepContext) -> dict[str, Chat]:
-    """Return the judges of the domain, without the verdicts that their calibrations withhold."""
+    """Return the judges of the domain by name; one that failed its calibration withholds its verdicts."""
     judges = await context.models.judges(context.domain.name)
     return without_withheld(judges, context.rows("score.calibrations"))
 
@@ -253,14 +260,14 @@ async def judge_claims(context: StepContext) -> Tables:
     turns = context.rows("utterance.turns")
     claims = benchmark.claims(domain, context.assistant, context.states(), turns)
     judges = await _judges(context) if claims else {}
-    unknown: list[Claim] = []
-    judged: dict[str, list[Claim]] = {name: [] for name in judges}
+    unjudgeable_claims: list[Claim] = []
+    claims_of_judges: dict[str, list[Claim]] = {name: [] for name in judges}
     for batch in _batch_rows_by_episode(claims):
         episodes = {claim.episode_id for claim in batch}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
         histories = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), batch)
         hidden_episodes = _episodes_without_content(histories) if is_server(system.memory) else set()
-        unknown += [
+        unjudgeable_claims += [
             replace(claim, reason=NO_CONTENT) for claim in batch if claim.episode_id in hidden_episodes
         ]
         judged_claims = [claim for claim in batch if claim.episode_id not in hidden_episodes]
@@ -270,12 +277,14 @@ async def judge_claims(context: StepContext) -> Tables:
             *(benchmark.judge_claims(domain, judged_claims, texts, judge) for judge in judges.values())
         )
         for name, claims_of_judge in zip(judges, claims_by_judge, strict=True):
-            judged[name] += claims_of_judge
-    return {"score.claims": [*unknown, *average_judges(judged, model=None)] if claims else []}
+            claims_of_judges[name] += claims_of_judge
+    return {
+        "score.claims": [*unjudgeable_claims, *average_judges(claims_of_judges, model=None)] if claims else []
+    }
 
 
 def _episodes_without_content(histories: Mapping[str, EpisodeHistory]) -> set[str]:
-    """Return the episodes that were played with a memory server that does not export its items."""
+    """Return the ids of the episodes that were played with a memory server that does not export its items."""
     episodes = set()
     for episode, history in histories.items():
         for item in history.items:

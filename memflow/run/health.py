@@ -95,8 +95,8 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
 
 def hides_items(items: Iterable[Item]) -> bool:
     """Return whether the entries are of a memory server that does not export its items."""
-    declared = (declared_capabilities(item.kind, item.meta) for item in items)
-    return any(capabilities.export == "none" for capabilities in declared if capabilities is not None)
+    declarations = (declared_capabilities(item.kind, item.meta) for item in items)
+    return any(capabilities.export == "none" for capabilities in declarations if capabilities is not None)
 
 
 def _as_item(message: TranscriptMessage) -> Item:

@@ -185,7 +185,10 @@ def forgotten_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTra
     if len(stored_messages) < MIN_OBSERVATIONS:
         return not_measurable(measure, f"only {len(stored_messages)} messages are stored")
     forgotten_ids = [message.message_id for message in stored_messages if not message.live_at_end]
-    statement = f"{len(forgotten_ids)} of {len(stored_messages)} stored messages are in no entry at the end of their episode"
+    statement = (
+        f"{len(forgotten_ids)} of {len(stored_messages)} stored messages are in no entry at the end of their "
+        "episode"
+    )
     if window:
         statement += f" (of the newest {window}, which the memory keeps by design)"
     return share_measurement(
