@@ -108,17 +108,17 @@ def fill_chunks(
     if not words:
         return []
     chunks: list[list[MessagePart]] = []
-    first, size_in_quarters = 0, 0  # of the current chunk
+    first_index, size_in_quarters = 0, 0  # of the current chunk
     for index, (_, quarters_of_word) in enumerate(words):
         if size_in_quarters + quarters_of_word > 4 * size:
-            chunks.append(_merge_words(part for part, _ in words[first:index]))
-            first, size_in_quarters = index, 0
+            chunks.append(_merge_words(part for part, _ in words[first_index:index]))
+            first_index, size_in_quarters = index, 0
             # The next chunk starts earlier, with the overlap.
-            while size_in_quarters + words[first - 1][1] <= 4 * overlap:
-                first -= 1
-                size_in_quarters += words[first][1]
+            while size_in_quarters + words[first_index - 1][1] <= 4 * overlap:
+                first_index -= 1
+                size_in_quarters += words[first_index][1]
         size_in_quarters += quarters_of_word
-    chunks.append(_merge_words(part for part, _ in words[first:]))
+    chunks.append(_merge_words(part for part, _ in words[first_index:]))
     return chunks
 
 
@@ -152,8 +152,8 @@ def _words(line: str, limit: int) -> Iterator[tuple[int, int]]:
     A word includes the space after it; the first word includes the speaker's name before it.
     """
     start = 0
-    ends = [word.end() for word in _WORD.finditer(line, len(_speaker_prefix(line)))] or [len(line)]
-    for end in ends:
+    word_ends = [word.end() for word in _WORD.finditer(line, len(_speaker_prefix(line)))] or [len(line)]
+    for end in word_ends:
         if quarters(line[start:end]) > limit:
             for position in range(start + 1, end):
                 if quarters(line[start : position + 1]) > limit:

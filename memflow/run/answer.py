@@ -103,7 +103,6 @@ async def answer_all(
     uses = Counter[_Moment | str](moment for probe in probes for moment in (_moment(probe), probe.episode_id))
 
     def memory_of(probe: Probe) -> Memory:
-        """Return the restored memory that the probe shares with those of its moment. Raises BadInput."""
         moment = _moment(probe)
         if moment not in memories:
             history = remaining_histories.get(probe.episode_id)

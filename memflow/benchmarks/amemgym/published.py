@@ -70,23 +70,25 @@ class PublishedUser(_PublishedModel):
 
     @model_validator(mode="after")
     def _has_consistent_states(self) -> "PublishedUser":
+        """Raise ValueError unless the state of each period follows from the updates up to its end."""
         state: dict[str, str] = {}
         for number, period in enumerate(self.periods):
             state |= {name: update.new for name, update in period.updates.items()}
             for name in [*period.state, *state]:
-                if (stated := period.state.get(name)) != (updated := state.get(name)):
+                if (state_value := period.state.get(name)) != (updated_value := state.get(name)):
                     raise ValueError(
-                        f"periods.{number}.state.{name}: the value is {stated!r}, but the updates so far "
-                        f"give {updated!r}"
+                        f"periods.{number}.state.{name}: the value is {state_value!r}, but the updates so far "
+                        f"give {updated_value!r}"
                     )
         return self
 
     @model_validator(mode="after")
     def _has_questions_of_its_variables(self) -> "PublishedUser":
+        """Raise ValueError unless questions require known variables, and options have a value for each of them."""
         for number, question in enumerate(self.qas):
-            if unknown := [name for name in question.required_info if name not in self.state_schema]:
+            if unknown_names := [name for name in question.required_info if name not in self.state_schema]:
                 raise ValueError(
-                    f"qas.{number}: required_info names {unknown[0]!r}, which state_schema lacks"
+                    f"qas.{number}: required_info names {unknown_names[0]!r}, which state_schema lacks"
                 )
             for position, choice in enumerate(question.answer_choices):
                 if len(choice.state) != len(question.required_info):

@@ -98,10 +98,13 @@ class StateResult(_Result):
 
     @model_validator(mode="after")
     def _has_a_schema(self) -> "StateResult":
-        missing = [value.info_type for value in self.results if value.info_type not in self.schema_of_query()]
-        if missing:
+        missing_names = [
+            value.info_type for value in self.results if value.info_type not in self.schema_of_query()
+        ]
+        if missing_names:
             raise ValueError(
-                f"the recorded query does not list the possible values of the variable {missing[0]}; record it again"
+                f"the recorded query does not list the possible values of the variable {missing_names[0]}; record it "
+                "again"
             )
         return self
 

@@ -27,6 +27,7 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
     attributions = _attributions(probes, replies_by_probe, grades)
 
     def verdicts_of(probe: Probe) -> Iterator[Verdict]:
+        """Yield the verdict of the probe's metric, of UNPARSED and, for a choice probe, of FAILURES."""
         reply, (value, reason) = replies_by_probe.get(probe.probe_id), grades[probe.probe_id]
         yield verdict_row(domain, assistant, probe, probe.metric, value, reason)
         has_text = probe.reason is None and reply is not None and reply.text is not None
@@ -44,6 +45,7 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
 
 
 def _grade(probe: Probe, reply: Reply | None) -> Grade:
+    """Return the grade of a reply: 1 for the gold option, or for exactly the gold state values; otherwise 0."""
     if probe.kind == "choice":
         return grade(probe, reply)
     reason = ungradable_reason(probe, reply)

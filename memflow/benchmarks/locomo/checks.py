@@ -31,8 +31,8 @@ def probes_with_missing_evidence(probes: Sequence[Probe], turns: Sequence[Turn])
 def verdicts_without_label(verdicts: Sequence[Verdict]) -> list[int]:
     """Return the positions of judgments without a value, if their share is above the limit."""
     judgments = [position for position, row in enumerate(verdicts) if row.metric in CONTRACTS]
-    missing = [position for position in judgments if verdicts[position].value is None]
-    return missing if len(missing) > MAX_UNLABELED * len(judgments) else []
+    unlabeled_positions = [position for position in judgments if verdicts[position].value is None]
+    return unlabeled_positions if len(unlabeled_positions) > MAX_UNLABELED * len(judgments) else []
 
 
 _PROBES: dict[str, Rule] = {

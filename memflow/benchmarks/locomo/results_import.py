@@ -70,6 +70,7 @@ def contract_metric(contract: str) -> str:
 
 
 def _unlabeled(answer: PublishedAnswer | None) -> str:
+    """Return why an answer has no label: the judge's failure, a recorded error, or NOT_JUDGED."""
     reason = "" if answer is None else answer.label_reason or ""
     return reason if reason.startswith(NO_LABEL) or ":" in reason else NOT_JUDGED
 

@@ -36,9 +36,9 @@ def _normalize(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
-def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
+def top_items(hits: Sequence[SearchHit], k: int) -> list[Item]:
     """Return the entries of the first `k` search hits."""
-    return [hit.item for hit in ranked[:k]]
+    return [hit.item for hit in hits[:k]]
 
 
 OBSERVATION, REFLECTION = "observation", "reflection"
@@ -160,9 +160,9 @@ class GenerativeAgent(ModelWrittenMemory):
     async def _reflect(self) -> None:
         """Ask for questions about the newest entries, and store the insights that answer them."""
         newest_first = self.store.live(OBSERVATION, REFLECTION)[::-1][: self.recent]
-        recent = first_within(newest_first, SHOWN)[::-1]
-        fields = {"memories": join_texts(recent), "count": self.questions}
-        answer: Questions | None = await self.ask("questions", fields, sources=sources_of(recent))
+        recent_memories = first_within(newest_first, SHOWN)[::-1]
+        fields = {"memories": join_texts(recent_memories), "count": self.questions}
+        answer: Questions | None = await self.ask("questions", fields, sources=sources_of(recent_memories))
         questions = answer.questions[: self.questions] if answer else []
         # Added even without questions: otherwise every later message would start a reflection again.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
@@ -190,11 +190,13 @@ class GenerativeAgent(ModelWrittenMemory):
         """Add insights as reflections, with the sources of all memories that they cite."""
         vectors, ratings = await asyncio.gather(
             self.embed([insight.insight for insight, _ in insights], "passage"),
-            self._rate((insight.insight, sources_of(cited)) for insight, cited in insights),
+            self._rate((insight.insight, sources_of(cited_memories)) for insight, cited_memories in insights),
         )
-        for (insight, cited), vector, rating in zip(insights, vectors, ratings, strict=True):
-            meta = {**rating, "because": [item.entry_id for item in cited]}
-            self.store.add(REFLECTION, insight.insight, sources=sources_of(cited), vector=vector, meta=meta)
+        for (insight, cited_memories), vector, rating in zip(insights, vectors, ratings, strict=True):
+            meta = {**rating, "because": [item.entry_id for item in cited_memories]}
+            self.store.add(
+                REFLECTION, insight.insight, sources=sources_of(cited_memories), vector=vector, meta=meta
+            )
 
 
 def _cited_memories(insight: Insight, memories: Sequence[Item]) -> list[Item]:
@@ -203,7 +205,11 @@ def _cited_memories(insight: Insight, memories: Sequence[Item]) -> list[Item]:
 
 def _citation_check(count: int) -> ItemCheck:
     def check(insight: Insight, accepted: Sequence[Insight]) -> str | None:
-        unknown = [number for number in insight.because if number > count]
-        return f"there is no statement {unknown[0]}; they are numbered 1 to {count}" if unknown else None
+        unknown_numbers = [number for number in insight.because if number > count]
+        return (
+            f"there is no statement {unknown_numbers[0]}; they are numbered 1 to {count}"
+            if unknown_numbers
+            else None
+        )
 
     return check

@@ -32,9 +32,11 @@ def _extract(request: ChatRequest) -> Facts:
 
 def _update(request: ChatRequest) -> Operations:
     """Return the update decisions: a fact replaces the memory with the same subject; other facts are added."""
-    before, _, after = request.fields["messages"].rpartition(_NEW)
-    facts: list[str] = _listed(after.rpartition(_END)[0])
-    memories: list[dict[str, str]] = _listed(before.rpartition(_KNOWN)[2]) if _KNOWN in before else []
+    memory_part, _, fact_part = request.fields["messages"].rpartition(_NEW)
+    facts: list[str] = _listed(fact_part.rpartition(_END)[0])
+    memories: list[dict[str, str]] = (
+        _listed(memory_part.rpartition(_KNOWN)[2]) if _KNOWN in memory_part else []
+    )
     memory_of_subject = {subject(memory["text"]): memory for memory in memories}
     operations: list[Operation] = []
     for fact in facts:

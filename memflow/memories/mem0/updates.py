@@ -57,7 +57,11 @@ class FactUpdate:
             return error
         if decision.operation in CHANGES and decision.memory in _changed_memories(accepted):
             return f"memory {decision.memory} is changed twice; once is enough"
-        decided_facts = [other.fact for other in accepted if other.operation != "DELETE"]
+        decided_facts = [
+            accepted_decision.fact
+            for accepted_decision in accepted
+            if accepted_decision.operation != "DELETE"
+        ]
         if decision.operation != "DELETE" and decision.fact in decided_facts:
             return f"fact {decision.fact} has 2 of ADD, UPDATE and NOOP; it can have one, beside DELETE"
         return None

@@ -116,8 +116,8 @@ class Memp(ModelWrittenMemory):
         if not messages:
             return
         if buffer := stored_messages(self.store, BUFFER):
-            after = messages[0].line() if messages[0].role == "user" else None
-            await self._learn(buffer, after, self._retire_bookkeeping(HIT))
+            feedback = messages[0].line() if messages[0].role == "user" else None
+            await self._learn(buffer, feedback, self._retire_bookkeeping(HIT))
         store_messages(self.store, messages, BUFFER)
         if reads := self.store.live(READ):
             # The next write is the feedback on these reads, and learns from them.
@@ -200,7 +200,7 @@ class Memp(ModelWrittenMemory):
         """Count the outcome for the retrieved procedures and retire procedures that often fail. Return the others."""
         if outcome not in (SUCCESS, FAILED):
             return list(retrieved)
-        remaining = []
+        successful = []
         for item in retrieved:
             hits = item.meta["hit"] + 1
             successes = item.meta["success"] + (1 if outcome == SUCCESS else 0)
@@ -208,16 +208,16 @@ class Memp(ModelWrittenMemory):
                 self.store.retire(item.entry_id)
             else:
                 meta = {**item.meta, "hit": hits, "success": successes}
-                remaining.append(self.store.revise(item, meta=meta))
-        return remaining
+                successful.append(self.store.revise(item, meta=meta))
+        return successful
 
     async def _add_procedures(self, procedures: Sequence[tuple[Trajectory, Procedure]]) -> None:
         """Add procedures, embedded with one request. If an equal procedure exists, add the sources to it."""
         entries = {(item.meta["query"], item.meta["workflow"]): item for item in self.store.live(PROCEDURE)}
-        new = [
+        new_procedures = [
             procedure for _, procedure in procedures if (procedure.query, procedure.workflow) not in entries
         ]
-        queries = list(dict.fromkeys(procedure.query for procedure in new))
+        queries = list(dict.fromkeys(procedure.query for procedure in new_procedures))
         # A query finds procedures by their own queries, so both are embedded alike.
         vectors = dict(zip(queries, await self.embed(queries, "query"), strict=True))
         for trajectory, procedure in procedures:

@@ -72,11 +72,11 @@ class Nemori(ModelWrittenMemory):
         """Buffer the messages and turn completed segments into episodes."""
         store_messages(self.store, messages, BUFFER)
         buffer = stored_messages(self.store, BUFFER)
-        unread = len(buffer) - len(messages)
-        segments = Segments(self.shortest, self.longest, buffer[:unread])
-        for start in range(unread, len(buffer), self.longest):
-            new = buffer[start : start + self.longest]
-            segments.add(new, await self._confidences(segments, new), self.confidence)
+        old_count = len(buffer) - len(messages)
+        segments = Segments(self.shortest, self.longest, buffer[:old_count])
+        for start in range(old_count, len(buffer), self.longest):
+            new_messages = buffer[start : start + self.longest]
+            segments.add(new_messages, await self._confidences(segments, new_messages), self.confidence)
         await self._remember(segments.closed)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
@@ -145,12 +145,14 @@ class Nemori(ModelWrittenMemory):
             retire_messages(self.store, segment, BUFFER)
             meta = {"title": title, "time": times[index], "originals": [item.entry_id for item in originals]}
             episode = self.store.add(EPISODE, texts[index], sources=sources[index], vector=vector, meta=meta)
-            merged = await self._merge(episode, candidates)
-            if merged is None:
+            merged_episode = await self._merge(episode, candidates)
+            if merged_episode is None:
                 await self._learn(segment, await self._predict(episode))
             else:
-                merged_messages = [StoredMessage(item, item.meta["date"]) for item in self._originals(merged)]
-                await self._learn(merged_messages, await self._predict(merged))
+                merged_messages = [
+                    StoredMessage(item, item.meta["date"]) for item in self._originals(merged_episode)
+                ]
+                await self._learn(merged_messages, await self._predict(merged_episode))
 
     async def _merge(self, new: Item, candidates: Sequence[Item]) -> Item | None:
         """Merge a new episode with the candidate that the model names, if any. Return the merged episode or None."""
@@ -171,22 +173,22 @@ class Nemori(ModelWrittenMemory):
         )
         if choice is None or choice.episode == 0:
             return None
-        old = candidates[choice.episode - 1]
-        sources = list(dict.fromkeys((*old.sources, *new.sources)))
-        fields = {"old": old.text, "new": new.text}
+        old_episode = candidates[choice.episode - 1]
+        sources = list(dict.fromkeys((*old_episode.sources, *new.sources)))
+        fields = {"old": old_episode.text, "new": new.text}
         narration: Narration | None = await self.ask("combine", fields, sources=sources)
         if narration is None:
             return None
-        time = old.meta["time"] or new.meta["time"]
+        time = old_episode.meta["time"] or new.meta["time"]
         text = episode_text(narration, time)
         [vector] = await self.embed([text], "passage")
         meta = {
             "title": narration.title,
             "time": time,
-            "originals": [*old.meta["originals"], *new.meta["originals"]],
+            "originals": [*old_episode.meta["originals"], *new.meta["originals"]],
         }
         self.store.retire(new.entry_id)
-        return self.store.revise(old, text=text, sources=sources, vector=vector, meta=meta)
+        return self.store.revise(old_episode, text=text, sources=sources, vector=vector, meta=meta)
 
     def _merge_candidates(self, vector: Vector) -> list[Item]:
         """Return the episodes that an episode may be merged with, nearest first, as `merging` selects them."""
@@ -223,10 +225,12 @@ class Nemori(ModelWrittenMemory):
         stored_texts = {item.text for item in self.store.live(STATEMENT)}
         new_texts: dict[str, list[str]] = {}
         for statement in answer.statements if answer else ():
-            cited = [segment[line - 1] for line in sorted(set(statement.lines))]
-            text = f"- {with_date(statement.statement, cited[0].date)}"
+            cited_messages = [segment[line - 1] for line in sorted(set(statement.lines))]
+            text = f"- {with_date(statement.statement, cited_messages[0].date)}"
             if text not in stored_texts:
-                new_texts.setdefault(text, [source for message in cited for source in message.item.sources])
+                new_texts.setdefault(
+                    text, [source for message in cited_messages for source in message.item.sources]
+                )
         vectors = await self.embed([*new_texts], "passage")
         for (text, source_ids), vector in zip(new_texts.items(), vectors, strict=True):
             self.store.add(STATEMENT, text, sources=source_ids, vector=vector)

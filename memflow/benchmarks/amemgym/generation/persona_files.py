@@ -24,12 +24,12 @@ def read_personas(file: File) -> Iterator[RawRecord]:
 
     The id is the field `id` or `uuid` of the persona, or a digest of its content.
     """
-    empty = True
+    is_empty = True
     rows = _parquet_rows(file) if file.source.endswith(".parquet") else file.lines()
     for raw in parse_records(rows, _parse):
-        empty = False
+        is_empty = False
         yield raw
-    if empty:
+    if is_empty:
         raise file.bad("the persona file contains no personas")
 
 
@@ -49,6 +49,7 @@ def _parse(content: Any) -> tuple[str, Any]:
 
 
 def _parquet_rows(file: File) -> Iterator[RawRecord]:
+    """Yield the rows of a Parquet file as JSON values, numbered from 1. Raises BadInput for a damaged file."""
     import pyarrow as pa  # noqa: PLC0415  (other files need no Arrow)
     import pyarrow.parquet as pq  # noqa: PLC0415
 
