@@ -47,6 +47,8 @@ _SECTION = re.compile(r"^# (system|user|assistant|history)[ \t]*$", re.MULTILINE
 
 
 class _FrontMatter(BaseModel):
+    """The front matter of a prompt file."""
+
     model_config = ConfigDict(extra="forbid")
 
     name: str

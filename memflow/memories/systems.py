@@ -121,6 +121,7 @@ class InstalledSystems(Mapping[str, System]):
 
 @cache
 def _load(name: str) -> System:
+    """Return the system of an entry point; for a class, with its declaration in systems.toml."""
     system: type[Memory] | System = _points()[name].load()
     if isinstance(system, System):
         return system

@@ -31,7 +31,7 @@ class StoredMessage:
         return ChatMessage(role, text)
 
     def note(self) -> str:
-        """Return the message as a line of notes, with its date."""
+        """Return the message as a line of notes, with its date in front unless the line contains the date."""
         return with_date(self.item.text, self.date)
 
 
@@ -65,9 +65,9 @@ def stored_messages(store: EntryStore, kind: str) -> list[StoredMessage]:
     return messages
 
 
-def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: str) -> None:
+def retire_messages(store: EntryStore, messages: Iterable[StoredMessage], kind: str) -> None:
     """Retire messages of `kind`, and date entries without remaining messages, except the newest date entry."""
-    for message in leaving:
+    for message in messages:
         store.retire(message.item.entry_id)
     previous_item: Item | None = None
     for item in store.live(DATE, kind):

@@ -204,7 +204,7 @@ class AMem(ModelWrittenMemory):
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
 
     def _linked_notes(self, notes: Sequence[Item]) -> list[Item]:
-        """Return up to `self.linked` further notes that are linked with the found notes, in the order of these."""
+        """Return up to `self.linked` notes that `notes` link to, without `notes` themselves, in the order of these."""
         linked = {item.entry_id: item for note in notes for item in self.note_links.around(note)}
         for note in notes:
             linked.pop(note.entry_id, None)

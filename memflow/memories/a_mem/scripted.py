@@ -21,6 +21,7 @@ def _words(text: str, count: int) -> list[str]:
 
 
 def _describe(request: ChatRequest) -> Described:
+    """Return the first words of a message as keywords, its first statement as context, and its subject as tags."""
     message = request.fields["message"]
     sentences = statements(message) or [" ".join(message.split())]
     return Described(

@@ -36,6 +36,7 @@ def _share_prefix(word: str, kind_word: str) -> bool:
 
 
 def _evolve(request: ChatRequest) -> Policy:
+    """Return the kinds of information with those that the feedback's states and questions ask for, at most 16."""
     kinds = [line.partition(". ")[2] for line in request.fields["kinds"].split("\n")]
     feedback: dict[str, Any] = json.loads(request.fields["feedback"])
     states = [state for period in feedback.get("told", {}).values() for state in period.items()]

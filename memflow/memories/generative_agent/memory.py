@@ -122,6 +122,7 @@ class GenerativeAgent(ModelWrittenMemory):
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]
 
     def _rank(self, query: Vector) -> list[SearchHit]:
+        """Return all live memories ranked for a query vector, best first."""
         candidates = self.index.scored(query, len(self.store))
         last_accesses = [self.accesses.last(hit.item) for hit in candidates]
         ages = [
@@ -152,6 +153,7 @@ class GenerativeAgent(ModelWrittenMemory):
         return sorted(hits, key=_best_first)
 
     def _unreflected_importance(self) -> int:
+        """Return the sum of the importance ratings of the observations since the last reflection."""
         question_entries = self.store.live(QUESTIONS)
         last_order = question_entries[-1].order if question_entries else -1
         observations = self.store.live(OBSERVATION)
@@ -204,6 +206,8 @@ def _cited_memories(insight: Insight, memories: Sequence[Item]) -> list[Item]:
 
 
 def _citation_check(count: int) -> ItemCheck:
+    """Return a function that finds the error in an insight: the number of a statement above `count`."""
+
     def check(insight: Insight, accepted: Sequence[Insight]) -> str | None:
         unknown_numbers = [number for number in insight.because if number > count]
         return (

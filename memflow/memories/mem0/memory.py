@@ -88,6 +88,7 @@ class Mem0(FactMemory):
         return [message for message in window if not summarized.issuperset(message.item.sources)]
 
     def _store_summary(self, summary: Summary | None, sources: tuple[str, ...]) -> None:
+        """Replace the text of the summary and add `sources` to it; without a new summary (None), change nothing."""
         if summary is None:
             return
         summaries = self.store.live(SUMMARY)

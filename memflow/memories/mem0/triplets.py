@@ -114,7 +114,7 @@ class Graph:
         return RelationUpdate(self, joined_triplets, contested_relations)
 
     def find_equal(self, joined: "JoinedTriplet") -> Item | None:
-        """Return the live relation that equals a new relation in its nodes and its label, or None."""
+        """Return the live relation with the nodes and the label (without case) of a new relation, or None."""
         if joined.source.item is None or joined.target.item is None:
             return None
         key = (joined.source.item.entry_id, joined.target.item.entry_id, joined.triplet.relation.casefold())
@@ -226,5 +226,5 @@ class RelationUpdate:
         store.add(RELATION, text, sources=triplet.sources, vector=vectors[triplet.text], meta=meta)
 
 
-def _cosine(vector: Vector, other: Vector) -> float:
-    return float(np.einsum("i,i->", vector, other))
+def _cosine(vector: Vector, other_vector: Vector) -> float:
+    return float(np.einsum("i,i->", vector, other_vector))

@@ -69,6 +69,7 @@ def _insert(text: str, number: int) -> ArchivalInsert:
 
 
 def _searches(request: ChatRequest) -> list[AnySearchCall]:
+    """Return searches of both stores for the first 120 characters of the question; empty for a blank question."""
     query = request.fields["question"].strip()[:120]
     if not query.strip():
         return []

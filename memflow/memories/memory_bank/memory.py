@@ -165,6 +165,7 @@ class MemoryBank(ModelWrittenMemory):
         return retention(self._day_number() - since_day, strength, self.coefficient, self.forgetting)
 
     def _is_retained(self, item: Item) -> bool:
+        """Return whether an entry is retained now, by a draw with its probability that is the same in each run."""
         probability = self.retention(item)
         if probability >= 1:
             return True
@@ -175,6 +176,7 @@ class MemoryBank(ModelWrittenMemory):
         return len(self.store.live(DAY))
 
     def _messages_of_day(self) -> list[Item]:
+        """Return the messages since the end of the last day."""
         day_entries = self.store.live(DAY)
         last_order = day_entries[-1].order if day_entries else -1
         return [item for item in self.store.live(MESSAGE) if item.order > last_order]

@@ -52,7 +52,7 @@ def page_messages(page: Item) -> list[StoredMessage]:
 
 
 def page_text(page: Item) -> str:
-    """Return the text of a page for mid-term memory: its lines, each date once."""
+    """Return the text of a page for mid-term memory: its lines, each preceded by its date if the date changes."""
     lines, last_date = [], None
     for message in page_messages(page):
         lines.append(message.item.text if message.date == last_date else message.note())

@@ -61,6 +61,7 @@ def split_trajectories(messages: Sequence[StoredMessage], size: int, after: str 
 
 
 def _trajectory(parts: Sequence[MessagePart], after: str | None) -> Trajectory:
+    """Return the trajectory of message parts; `after` is the line of the next user message, None without one."""
     draft = merge_parts(parts)
     roles = [part.message.item.role for part in parts]
     first_answer = roles.index("assistant") if "assistant" in roles else len(roles)
@@ -169,7 +170,7 @@ class Memp(ModelWrittenMemory):
     async def _judge_and_build(
         self, trajectory: Trajectory, judge_requested: bool
     ) -> tuple[Answer[Outcome] | None, Answer[Procedure] | None]:
-        """Request the outcome and the procedure of a trajectory. Return both answers; None for an answer not needed."""
+        """Return (outcome, procedure): the answers for a trajectory, each None if it was not requested."""
         judge = trajectory.feedback and (judge_requested or self.update != "vanilla")
         if self.update == "vanilla":
             outcome, procedure = await asyncio.gather(self._judge(trajectory, judge), self._build(trajectory))

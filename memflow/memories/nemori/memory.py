@@ -199,7 +199,10 @@ class Nemori(ModelWrittenMemory):
         return [hit.item for hit in hits if hit.score >= threshold and hit.item.meta["title"] is not None]
 
     async def _predict(self, episode: Item) -> str | None:
-        """Return the model's prediction of an episode's content from known statements; None without statements."""
+        """Return the model's prediction of an episode's content from related statements.
+
+        None without statements, for an episode without a narration, or without a usable answer.
+        """
         assert episode.vector is not None
         statements = self.statements.search(episode.vector, self.related)
         if not statements or episode.meta["title"] is None:
