@@ -212,12 +212,12 @@ def _json_in(text: str) -> str:
     return text[start : end + 1]
 
 
-def _again(request: ChatRequest, completion: Completion, wrong: str) -> ChatRequest:
-    """Return the next attempt of a request: its messages, the last unusable answer, and the error `wrong` in it."""
+def _again(request: ChatRequest, completion: Completion, fault: str) -> ChatRequest:
+    """Return the next attempt of a request: its messages, the last unusable answer, and the error `fault` in it."""
     messages = (
         *request.messages,
         ChatMessage("assistant", completion.text or "(nothing)"),
-        *load("memflow.chat", "again").render({"wrong": wrong}),
+        *load("memflow.chat", "again").render({"wrong": fault}),
     )
     if request.attempt > 0:  # keep the request short: the last failure only, not the history of them
         messages = (*request.messages[:-2], *messages[-2:])

@@ -54,27 +54,27 @@ class Budget:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @asynccontextmanager
-    async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:
-        """Admit a request that spends at most `most`. Yield a list, to which the caller appends the actual spending.
+    async def admit(self, maximum: Spending) -> AsyncIterator[list[Spending]]:
+        """Admit a request that spends at most `maximum`. Yield a list, to which the caller appends the actual spending.
 
         If the caller appends nothing, the request counts as one call. Raises BudgetSpent if the budget does not
         suffice.
         """
-        while not self.reserve(most):  # noqa: ASYNC110 (running requests may be in other event loops)
+        while not self.reserve(maximum):  # noqa: ASYNC110 (running requests may be in other event loops)
             await asyncio.sleep(0.01)
         spending: list[Spending] = []
         try:
             yield spending
         finally:
-            self.settle(most, spending[0] if spending else Spending(calls=most.calls))
+            self.settle(maximum, spending[0] if spending else Spending(calls=maximum.calls))
 
-    def reserve(self, most: Spending) -> bool:
+    def reserve(self, maximum: Spending) -> bool:
         """Reserve spending. Return False if running requests reserve too much. Raises BudgetSpent."""
         with self._lock:
-            self._require_rest(self.spent + most)
-            fits = not self._exceeded_limit(self.spent + self._reserved + most)
+            self._require_rest(self.spent + maximum)
+            fits = not self._exceeded_limit(self.spent + self._reserved + maximum)
             if fits:
-                self._reserved += most
+                self._reserved += maximum
             return fits
 
     def settle(self, reserved: Spending, spent: Spending) -> None:

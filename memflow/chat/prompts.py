@@ -224,14 +224,14 @@ def parse(text: str, package: str, path: str, untrusted: tuple[str, ...] = ()) -
 
 
 def check_contract(packaged: Prompt, user_prompt: Prompt, path: str) -> None:
-    """Raise PromptError with the file and every difference if `mine` cannot replace the packaged prompt."""
+    """Raise PromptError with the file and every difference if `user_prompt` cannot replace the packaged prompt."""
     if faults := contract_faults(packaged, user_prompt):
         text = " ".join(f"{fault}. {fix}." for fault, fix in faults)
         raise PromptError(f"{path} cannot replace the prompt {packaged.name}: {text}")
 
 
 def contract_faults(packaged: Prompt, user_prompt: Prompt) -> list[tuple[str, str]]:
-    """Return the reasons why `mine` cannot replace the packaged prompt, as pairs of fault and fix.
+    """Return the reasons why `user_prompt` cannot replace the packaged prompt, as pairs of fault and fix.
 
     Name, fields, output type and language must be equal, and both or neither must have a section `# history`.
     """

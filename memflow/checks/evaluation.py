@@ -164,14 +164,14 @@ def _known_values(
     return known
 
 
-def _evaluate(expectation: Expectation, rows_of: OtherRows, known: _KnownValues) -> RuleResult:
+def _evaluate(expectation: Expectation, rows_of: OtherRows, known_values: _KnownValues) -> RuleResult:
     """Return the result of one rule; an exception of the rule becomes its `error`. Raises the errors of `rows_of`."""
     table = _checked_table(expectation)
     rows = rows_of(table)
     error, findings = None, Findings()
     try:
         rows = _checked_rows(expectation, rows_of)
-        findings = _violations(expectation, rows, rows_of, known)
+        findings = _violations(expectation, rows, rows_of, known_values)
     except _RuleError as rule_error:
         findings = _as_findings([] if rule_error.position is None else [rule_error.position])
         location = (
@@ -211,7 +211,7 @@ def _violations(
     expectation: Expectation,
     rows: Sequence[Any],
     other: OtherRows,
-    known: _KnownValues,
+    known_values: _KnownValues,
 ) -> Findings:
     """Return the indices of the rows that violate a rule; empty for MinimumRows, which no single row violates.
 
@@ -227,10 +227,10 @@ def _violations(
         case AcrossTables(tables, find_violations):
             other_rows = [other(name) for name in tables[1:]]
             return _attempt(lambda: find_violations(rows, *other_rows))
-    return _as_findings(_violating_rows(rows, _row_rule(expectation, known)) if rows else ())
+    return _as_findings(_violating_rows(rows, _row_rule(expectation, known_values)) if rows else ())
 
 
-def _row_rule(expectation: Expectation, known: _KnownValues) -> Callable[[Any], bool]:
+def _row_rule(expectation: Expectation, known_values: _KnownValues) -> Callable[[Any], bool]:
     """Return a function that checks a single row against the rule of an expectation."""
     match expectation.rule:
         case NotNull(columns):
@@ -246,7 +246,7 @@ def _row_rule(expectation: Expectation, known: _KnownValues) -> Callable[[Any], 
 
             return inside
         case ForeignKey(columns, table, referenced, exempt_prefix):
-            existing = known(table, referenced)
+            existing = known_values(table, referenced)
 
             def found(values: tuple[Any, ...]) -> bool:
                 exempt = exempt_prefix is not None and str(values[0]).startswith(exempt_prefix)
@@ -254,7 +254,7 @@ def _row_rule(expectation: Expectation, known: _KnownValues) -> Callable[[Any], 
 
             return lambda row: all(map(found, _values(row, columns)))
         case RowForEvery(columns, _):
-            covered_values = known(expectation.table, columns)
+            covered_values = known_values(expectation.table, columns)
             return lambda row: all(values in covered_values for values in _values(row, columns))
         case EachRow(holds):
             return holds

@@ -171,13 +171,13 @@ def krippendorff_alpha(
     return statistic_interval(statistic, size, seed=seed)
 
 
-def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None:
+def kendall_tau(values_a: Sequence[float], values_b: Sequence[float]) -> float | None:
     """Return Kendall's tau-b of two lists of values of the same items; None if one of them has only ties.
 
     Source: Kendall, The treatment of ties in ranking problems (1945).
     """
     signs_a, signs_b = (
-        np.sign(np.subtract.outer(values, values)) for values in (np.asarray(first), np.asarray(second))
+        np.sign(np.subtract.outer(values, values)) for values in (np.asarray(values_a), np.asarray(values_b))
     )
     scale = np.sqrt((signs_a**2).sum() * (signs_b**2).sum())
     return float((signs_a * signs_b).sum() / scale) if scale else None

@@ -63,7 +63,7 @@ class Unattributed:
 
 
 def attribute_by_evidence(
-    evidence: AbstractSet[str], held: AbstractSet[str], recalled: AbstractSet[str], loss: float
+    evidence: AbstractSet[str], stored: AbstractSet[str], recalled: AbstractSet[str], loss: float
 ) -> Attribution:
     """Return the attribution of an answer's loss (1 minus its score) by the state of its evidence messages.
 
@@ -76,7 +76,7 @@ def attribute_by_evidence(
     missed_messages = evidence - recalled
     if not missed_messages:
         return Attribution(utilization=loss)
-    unwritten = len(missed_messages - held) / len(missed_messages)
+    unwritten = len(missed_messages - stored) / len(missed_messages)
     return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
 
 

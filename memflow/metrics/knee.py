@@ -165,13 +165,13 @@ def _steps(series: _Series) -> _Steps | None:
     return _Steps(positions, down, square)
 
 
-def _candidate_positions(at: Array) -> Array:
+def _candidate_positions(answer_positions: Array) -> Array:
     """Return up to PLACES of the positions that have answers, without those close to either end.
 
     If there are too many positions, half of the result is spaced evenly by rank and half geometrically by value.
     """
-    positions, counts = np.unique(at, return_counts=True)
-    cumulative_share = np.cumsum(counts) / max(1, len(at))
+    positions, counts = np.unique(answer_positions, return_counts=True)
+    cumulative_share = np.cumsum(counts) / max(1, len(answer_positions))
     positions = positions[(cumulative_share >= EDGE) & (cumulative_share <= 1 - EDGE)]
     if len(positions) <= PLACES:
         return positions
@@ -187,12 +187,12 @@ def _chance(steps: _Steps, generator: np.random.Generator) -> float:
     return float((1 + (steps.steepest(signs) >= steepest - 1e-9).sum()) / (1 + FLIPS))
 
 
-def _lasting(series: _Series, place: float) -> float:
-    """Return the drop in accuracy from before `place` to the later half of the answers after `place`.
+def _lasting(series: _Series, position: float) -> float:
+    """Return the accuracy up to and including `position` minus that of the later half of the answers after it.
 
     Only groups with answers in both ranges count.
     """
-    is_before, is_late = series.at <= place, series.at > np.median(series.at[series.at > place])
+    is_before, is_late = series.at <= position, series.at > np.median(series.at[series.at > position])
     n_before, n_late = series.counts(is_before), series.counts(is_late)
     has_both = (n_before > 0) & (n_late > 0)
     if not has_both.any():

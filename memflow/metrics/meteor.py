@@ -64,6 +64,7 @@ def meteor(
 def _meteor_score(
     answer_words: Sequence[str], gold_words: Sequence[str], variant: Variant, synonyms: Synonyms | None
 ) -> float:
+    """Return the score of words, matched exactly, then by stem, then by synonym. Raises BadSettings."""
     if variant not in ("standard", "published_code"):
         raise BadSettings(f"unknown METEOR variant {variant!r}. Use 'standard' or 'published_code'.")
     pairs: _Pairs = []
@@ -90,7 +91,7 @@ def _meteor_score(
 def _match(answer_words: _Placed, gold_words: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
     """Add pairs of equal words to `pairs`, starting with the last words. Return the unpaired words.
 
-    `said` is in reverse order, `wanted` is not.
+    `answer_words` is in reverse order, `gold_words` is not.
     """
     gold_positions = _places(gold_words)
     unmatched_answer = []
@@ -107,7 +108,7 @@ def _match(answer_words: _Placed, gold_words: _Placed, pairs: _Pairs) -> tuple[_
 
 
 def _match_synonyms(answer_words: _Placed, gold_words: _Placed, synonyms: Synonyms, pairs: _Pairs) -> None:
-    """Add to `pairs` each word of `said` with its last unpaired synonym, starting with the last word."""
+    """Add to `pairs` each word of `answer_words` with its last unpaired synonym, starting with the last word."""
     gold_positions = _places(gold_words)
     for position, word in answer_words:
         candidates = [gold_positions[synonym] for synonym in synonyms.of(word) if gold_positions.get(synonym)]

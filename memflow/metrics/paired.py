@@ -177,10 +177,10 @@ def cannot_be_significant(episodes: int, comparisons: int = 1, level: float = LE
     """Return the statement that no comparison can be significant with these numbers; None if a comparison can be."""
     if can_be_significant(episodes, comparisons, level):
         return None
-    needed = next(n for n in range(MINIMUM, 1_000) if can_be_significant(n, comparisons, level))
+    needed_episodes = next(n for n in range(MINIMUM, 1_000) if can_be_significant(n, comparisons, level))
     return (
         f"cannot be significant with {episodes:,} episode{'s' * (episodes != 1)} and {comparisons:,} "
-        f"comparison{'s' * (comparisons != 1)}: the sign-flip test needs at least {needed:,} episodes"
+        f"comparison{'s' * (comparisons != 1)}: the sign-flip test needs at least {needed_episodes:,} episodes"
     )
 
 

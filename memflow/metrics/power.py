@@ -50,7 +50,7 @@ def episodes_needed(totals: Array, *, seed: int = 0) -> list[EpisodesNeeded | No
 def pseudo_values(left_out: Array, overall: Array) -> Array:
     """Return the jackknife's pseudo-values of a statistic that is no mean: what each episode adds to its value.
 
-    `left_out` has the values without each episode, shape (episodes, columns), and `whole` those with all episodes.
+    `left_out` has the values without each episode, shape (episodes, columns), and `overall` those with all episodes.
     """
     values: Array = len(left_out) * overall - (len(left_out) - 1) * left_out
     return values

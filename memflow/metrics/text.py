@@ -151,6 +151,7 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
 
 
 def _adversarial(prediction: str, gold: str) -> float:
+    """Return 1 if a lower-case answer, or the option that it names, says that there is no information; else 0."""
     # As published: an answer of one or three characters is the second option's, but for the first's letter.
     if len(prediction) in (1, 3):
         letter = "a" if len(prediction) == 1 else "(a)"
@@ -159,6 +160,7 @@ def _adversarial(prediction: str, gold: str) -> float:
 
 
 def _options(gold: str) -> dict[str, str]:
+    """Return the texts of the options "a" and "b" of an adversarial question. Raises BadInput."""
     try:
         options = json.loads(gold)
         return {"a": options["a"], "b": options["b"]}

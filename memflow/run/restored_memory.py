@@ -250,6 +250,7 @@ def sample_checkpoints(
             spans[episode.episode_id, checkpoint] = end
 
     def sample(moments: Iterable[tuple[str, int]], count: int) -> dict[tuple[str, int], str]:
+        """Return the queries of up to `count` moments with a query, by (episode, checkpoint)."""
         queries: dict[tuple[str, int], str] = {}
         for moment in sorted(moments, key=lambda moment: digest("restored memory", *moment)):
             if len(queries) == count:

@@ -23,7 +23,8 @@ def with_calibrations(
     """Return the scores of one assistant with the columns on the calibration of their judges."""
     calibrated_metrics = {row.metric for row in calibrations}
 
-    def calibrated(score: Score) -> Score:
+    def with_columns(score: Score) -> Score:
+        """Return a judged score with the calibrations of its judges: all judges for a mean over judges."""
         metric = score.metric.partition("[")[0]  # without the metric's backend
         if metric not in judged_metrics:
             return score
@@ -33,7 +34,7 @@ def with_calibrations(
             rows = [row for row in rows if row.metric == metric]
         return _with_calibration(score, rows)
 
-    return [calibrated(score) for score in scores]
+    return [with_columns(score) for score in scores]
 
 
 def _with_calibration(score: Score, rows: Sequence[Calibration]) -> Score:

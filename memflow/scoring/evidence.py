@@ -86,6 +86,6 @@ def _score(
     )
 
 
-def _ratio(part: int | None, whole: int | None) -> float | None:
-    """Return part / whole; None if one is unknown, or if `whole` is 0."""
-    return None if part is None or not whole else part / whole
+def _ratio(part: int | None, total: int | None) -> float | None:
+    """Return part / whole; None if one is unknown, or if `total` is 0."""
+    return None if part is None or not total else part / total

@@ -154,16 +154,19 @@ def _choose(probes: Sequence[Mapping[str, ProbeRetrieval]]) -> dict[str, str]:
 
 
 def _with_best(
-    result: Headroom, probes: Sequence[Mapping[str, ProbeRetrieval]], chosen: Mapping[str, str], seed: int
+    result: Headroom,
+    probes: Sequence[Mapping[str, ProbeRetrieval]],
+    mode_by_episode: Mapping[str, str],
+    seed: int,
 ) -> Headroom:
     """Return the headroom with the comparisons of the search chosen for each episode."""
-    episodes = {name: number for number, name in enumerate(chosen)}
+    episodes = {name: number for number, name in enumerate(mode_by_episode)}
     # Columns: the gain in recall, the share of avoided read failures, and that share by a random ranking.
     totals, counts = np.zeros((len(episodes), 3)), np.zeros((len(episodes), 3))
     best_recall = []
     for rankings in probes:
         memory, random = rankings[OWN], rankings[RANDOM]
-        best_ranking = rankings[chosen[memory.episode_id]]
+        best_ranking = rankings[mode_by_episode[memory.episode_id]]
         episode = episodes[memory.episode_id]
         best_recall.append(_share(best_ranking))
         totals[episode, 0] += _share(best_ranking) - _share(memory)
@@ -178,7 +181,7 @@ def _with_best(
     return replace(
         result,
         recall=recall,
-        chosen=dict(Counter(chosen.values()).most_common()),
+        chosen=dict(Counter(mode_by_episode.values()).most_common()),
         gain=paired_difference(
             differences, (recall[BEST], recall[OWN]), n=result.probes, unpaired=(0, 0), column=0
         ),

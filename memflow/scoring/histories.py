@@ -51,25 +51,25 @@ class History:
         """The label of the scores (memflow/labels.py)."""
         return score_label(self.scores.values())
 
-    def accuracy(self, at: int | None) -> Score | None:
-        """Return the accuracy at a checkpoint, or the no-context accuracy if `at` is None."""
-        return self.scores.get((*START, None) if at is None else (*ACCURACY, at))
+    def accuracy(self, checkpoint: int | None) -> Score | None:
+        """Return the accuracy at a checkpoint, or the no-context accuracy if `checkpoint` is None."""
+        return self.scores.get((*START, None) if checkpoint is None else (*ACCURACY, checkpoint))
 
-    def score(self, metric: str, at: int | None = None) -> Score | None:
-        """Return the score of a metric at a checkpoint, or over all checkpoints if `at` is None."""
-        return self.scores.get((metric, "standard", at))
+    def score(self, metric: str, checkpoint: int | None = None) -> Score | None:
+        """Return the score of a metric at a checkpoint, or over all checkpoints if `checkpoint` is None."""
+        return self.scores.get((metric, "standard", checkpoint))
 
-    def floor(self, metric: str, at: int | None) -> float | None:
-        """Return a guessing baseline (a metric in FLOORS) at a checkpoint, or before the first one if `at` is None."""
-        checkpoint = self.checkpoints[0] - 1 if at is None else at
-        score = self.score(metric, checkpoint)
+    def floor(self, metric: str, checkpoint: int | None) -> float | None:
+        """Return a guessing baseline (a metric in FLOORS) at a checkpoint; for None, before the first checkpoint."""
+        number = self.checkpoints[0] - 1 if checkpoint is None else checkpoint
+        score = self.score(metric, number)
         return None if score is None else score.value
 
-    def at_floor(self, at: int | None) -> bool:
+    def at_floor(self, checkpoint: int | None) -> bool:
         """Return whether the interval of an accuracy contains or is below a guessing baseline, so it may be a guess."""
-        score, no_context = self.accuracy(at), self.accuracy(None)
-        values = [self.floor(metric, at) for metric in FLOORS]
-        if at is not None and no_context is not None:
+        score, no_context = self.accuracy(checkpoint), self.accuracy(None)
+        values = [self.floor(metric, checkpoint) for metric in FLOORS]
+        if checkpoint is not None and no_context is not None:
             values.append(no_context.value)
         baselines = [value for value in values if value is not None]
         return score is not None and score.low is not None and bool(baselines) and score.low <= max(baselines)
@@ -88,9 +88,9 @@ class History:
             self._row(metric, checkpoint, score) for metric, checkpoint, score in cells if score is not None
         ]
 
-    def _row(self, metric: str, at: int | None, score: Score) -> dict[str, Any]:
-        """Return a score as a row. `at` is None for the no-context accuracy, and for metrics over all checkpoints."""
-        start = "start" if metric == "accuracy" and at is None else None
+    def _row(self, metric: str, checkpoint: int | None, score: Score) -> dict[str, Any]:
+        """Return a score as a row; the checkpoint is None for no-context accuracy and metrics over all checkpoints."""
+        start = "start" if metric == "accuracy" and checkpoint is None else None
         return {
             "domain": self.domain,
             "assistant": self.assistant,
@@ -99,7 +99,7 @@ class History:
             "embedder": score.embedder,
             "scripted": score.scripted,
             "metric": metric,
-            "checkpoint": start or ("all" if at is None else str(at)),
+            "checkpoint": start or ("all" if checkpoint is None else str(checkpoint)),
             "value": score.value,
             "low": score.low,
             "high": score.high,

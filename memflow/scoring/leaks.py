@@ -96,7 +96,7 @@ class StoreLeak:
 
 
 async def find_leaks(
-    held: Sequence[Item],
+    entries: Sequence[Item],
     facts: Sequence[RetractedFact],
     embedder: Embedder | None = None,
     *,
@@ -108,15 +108,19 @@ async def find_leaks(
     `request_ids` are the messages that ask to forget, and their replies: an entry of these alone leaks a fact only if
     it names the value. Raises like `Embedder.embed`.
     """
-    held = [item for item in held if item.kind not in RECORDS]
-    request_entries = {item.entry_id for item in held if item.sources and {*item.sources} <= {*request_ids}}
-    naming_entries = [_named(held, fact) for fact in facts]
+    entries = [item for item in entries if item.kind not in RECORDS]
+    request_entries = {
+        item.entry_id for item in entries if item.sources and {*item.sources} <= {*request_ids}
+    }
+    naming_entries = [_named(entries, fact) for fact in facts]
     similar: Sequence[set[str] | None] = [None] * len(facts)
     if embedder is not None:
-        similar = await _similar(held, facts, embedder, threshold)
+        similar = await _similar(entries, facts, embedder, threshold)
     leaks = []
-    for fact, (exact, normalized), similar_ids in zip(facts, naming_entries, similar, strict=True):
-        candidates = [item for item in held if item.entry_id not in {*exact, *normalized} | request_entries]
+    for fact, (exact_ids, normalized_ids), similar_ids in zip(facts, naming_entries, similar, strict=True):
+        candidates = [
+            item for item in entries if item.entry_id not in {*exact_ids, *normalized_ids} | request_entries
+        ]
         paraphrase = (
             None
             if similar_ids is None
@@ -124,17 +128,17 @@ async def find_leaks(
         )
         candidates = [item for item in candidates if item.entry_id not in (paraphrase or ())]
         reason = NO_EMBEDDER if similar_ids is None else None
-        leaks.append(StoreLeak(exact, normalized, paraphrase, _combined(candidates, fact), reason))
+        leaks.append(StoreLeak(exact_ids, normalized_ids, paraphrase, _combined(candidates, fact), reason))
     return leaks
 
 
-def _named(held: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _named(entries: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (exact, normalized): the ids of the entries that contain the fact as it is, and in another notation."""
     exact_ids, normalized_ids = [], []
     names = [name for name in (fact.value, *fact.wordings) if name.strip()]
     words = _words(fact.value)
     neighbors = [f" {normalize(neighbor)} " for neighbor in fact.neighbors]
-    for item in held:
+    for item in entries:
         text = item.text
         for neighbor in fact.neighbors:
             text = text.replace(neighbor, "\n")
@@ -158,13 +162,13 @@ def _named(held: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...], 
 
 
 async def _similar(
-    held: Sequence[Item], facts: Sequence[RetractedFact], embedder: Embedder, threshold: float
+    entries: Sequence[Item], facts: Sequence[RetractedFact], embedder: Embedder, threshold: float
 ) -> list[set[str] | None]:
     """Return the ids of entries with a sentence near to a wording of each fact, and nearer than to its neighbors.
 
     It has to be nearer than to the wordings without their value, too: else it may be about another value.
     """
-    parts = [(item.entry_id, part) for item in held for part in sentences(item.text)]
+    parts = [(item.entry_id, part) for item in entries for part in sentences(item.text)]
     texts = [
         *(part for _, part in parts),
         *(text for fact in facts for text in (*fact.wordings, *fact.neighbors, *_without_value(fact))),
@@ -195,12 +199,12 @@ def _without_value(fact: RetractedFact) -> list[str]:
     return [wording.replace(fact.value, "") for wording in fact.wordings if fact.value in wording]
 
 
-def _combined(held: Sequence[Item], fact: RetractedFact) -> tuple[tuple[str, str], ...]:
+def _combined(entries: Sequence[Item], fact: RetractedFact) -> tuple[tuple[str, str], ...]:
     """Return the pairs of entries that give the value away together: both clues, or the parts of its words.
 
     Entries with a part of the words count only if both also name the subject: a further word of a wording.
     """
-    normalized_texts = {item.entry_id: f" {normalize(item.text)} " for item in held}
+    normalized_texts = {item.entry_id: f" {normalize(item.text)} " for item in entries}
     pairs = [
         (entry_a, entry_b)
         for clue in fact.clues
@@ -212,7 +216,7 @@ def _combined(held: Sequence[Item], fact: RetractedFact) -> tuple[tuple[str, str
     value = _words(fact.value)
     subject = {word for wording in fact.wordings for word in _words(wording)} - value
     if len(value) > 1:
-        words = {item.entry_id: _words(item.text) for item in held}
+        words = {item.entry_id: _words(item.text) for item in entries}
         parts = [
             entry_id
             for entry_id, entry_words in words.items()

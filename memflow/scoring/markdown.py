@@ -105,7 +105,7 @@ def _value(score: Score | None) -> str:
     return " ".join(text for text in (value, interval, noise_text(score)) if text)
 
 
-def _rank(by_metric: Mapping[str, Score], place: int) -> str:
+def _rank(by_metric: Mapping[str, Score], position: int) -> str:
     """Return the range of ranks that the data leave open; the place in the table where no score has a range.
 
     A faulty assistant has no rank.
@@ -118,7 +118,7 @@ def _rank(by_metric: Mapping[str, Score], place: int) -> str:
         if score.rank_low == score.rank_high:
             return str(score.rank_low)
         return f"{score.rank_low}–{score.rank_high}"
-    return str(place)
+    return str(position)
 
 
 def _is_faulty(by_metric: Mapping[str, Score]) -> bool:

@@ -80,14 +80,14 @@ def rows_to_add(
         published_row = published.pop(key_of(score), None)
         if published_row is None or _differs(row, published_row):
             rows.append(row)
-    # What is left in `published` has no score any more.
+    # The remaining rows in `published` are of scores that are no longer on the leaderboard.
     return rows + [_removed(row, number, publication) for row in published.values()]
 
 
-def _differs(row: PublishedScore, last: PublishedScore) -> bool:
-    """Return whether two rows of a score differ in more than their publication."""
-    same = replace(row, publication=last.publication, published_at=last.published_at, run=last.run)
-    return same != last
+def _differs(row: PublishedScore, published: PublishedScore) -> bool:
+    """Return whether two rows of a score differ in more than their publication (number, time and run)."""
+    publication, time, run = published.publication, published.published_at, published.run
+    return replace(row, publication=publication, published_at=time, run=run) != published
 
 
 def _removed(row: PublishedScore, number: int, publication: Publication) -> PublishedScore:

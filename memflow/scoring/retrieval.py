@@ -72,12 +72,12 @@ class ProbeEntries:
                 first_ranks.setdefault(source, rank)
         return [float(rank) for rank in sorted(first_ranks.values())]
 
-    def read_failure(self, recalled: frozenset[str]) -> float | None:
+    def read_failure(self, recalled_evidence: frozenset[str]) -> float | None:
         """Return the part of the loss that is a read failure with these evidence messages recalled."""
         loss = self.attribution.loss
         if loss is None:
             return None
-        return attribute_by_evidence(self.evidence, self.messages(self.items), recalled, loss).read
+        return attribute_by_evidence(self.evidence, self.messages(self.items), recalled_evidence, loss).read
 
 
 def retrieval_rows(probe: ProbeEntries, rankings: Mapping[str, Sequence[str]]) -> list[ProbeRetrieval]:

@@ -132,10 +132,10 @@ def _by_episode(messages: Sequence[TranscriptMessage]) -> dict[str, list[Transcr
 
 
 def _first_difference(
-    before: Sequence[TranscriptMessage], after: Sequence[TranscriptMessage]
+    old_messages: Sequence[TranscriptMessage], new_messages: Sequence[TranscriptMessage]
 ) -> _Difference | None:
     """Return the first message that differs; None if all messages are equal."""
-    for position, (old_message, new_message) in enumerate(zip_longest(before, after)):
+    for position, (old_message, new_message) in enumerate(zip_longest(old_messages, new_messages)):
         if (
             old_message is not None
             and new_message is not None

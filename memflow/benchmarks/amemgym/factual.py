@@ -35,6 +35,7 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
             exposing_turns[turn.episode_id, turn.checkpoint, name] = turn
 
     def claim(user_id: str, period: int, change: Change) -> Claim:
+        """Return the claim on a change, with a reason if no valid message of its period can state the value."""
         unknown_turn = turns_with_unknown_values.get((user_id, period))
         turn = exposing_turns.get((user_id, period, change.variable), unknown_turn)
         return Claim(

@@ -134,8 +134,8 @@ class _RecordedRun:
             sessions[opening.message_id] = session
         return sessions
 
-    def _session_error(self, opening: Turn, session: Sequence[RecordedMessage], cut: bool) -> str | None:
-        """Return why a recorded session is not the user's session, or None. A `cut` session may be shorter."""
+    def _session_error(self, opening: Turn, session: Sequence[RecordedMessage], is_cut: bool) -> str | None:
+        """Return why a recorded session is not the user's session, or None. One that `is_cut` may be shorter."""
         expected_length = 2 * self.config.rounds(opening.checkpoint)
         first_text = session[0].content if session else ""
         if first_text != opening.text:
@@ -150,7 +150,7 @@ class _RecordedRun:
             role = "assistant" if number % 2 else "user"
             if message.role != role:
                 return f"message {number} has the role {message.role} instead of {role}"
-        if len(session) > expected_length or (len(session) < expected_length and not cut):
+        if len(session) > expected_length or (len(session) < expected_length and not is_cut):
             return f"the recorded session has {len(session)} messages, but the domain's rounds need {expected_length}"
         return None
 

@@ -98,6 +98,7 @@ class StateResult(_Result):
 
     @model_validator(mode="after")
     def _has_a_schema(self) -> "StateResult":
+        """Raise ValueError unless the query lists the possible values of each answered variable."""
         missing_names = [
             value.info_type for value in self.results if value.info_type not in self.schema_of_query()
         ]

@@ -130,6 +130,7 @@ class _Answers:
         return self._empty_reply(probe, None, "the recorded run has no valid answer")
 
     def _empty_reply(self, probe: Probe, text: str | None, reason: str | None = None) -> Reply:
+        """Return a reply without a parsed answer; `text` is the recorded text."""
         return Reply(
             domain=self.domain.name,
             assistant=self.assistant,

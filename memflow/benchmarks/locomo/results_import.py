@@ -98,6 +98,7 @@ def _sources(reader: Reader, domain: Domain) -> Sources:
             sessions.setdefault(turn.message_id.rpartition(":")[0], []).append(turn.message_id)
 
     def sources(probe: Probe, answer: PublishedAnswer) -> list[list[str]]:
+        """Return the message ids of each retrieved item; of a session without turns, its evidence messages."""
         if answer.messages:
             return [[f"{probe.episode_id}/{message}"] for message in answer.messages]
         messages = []

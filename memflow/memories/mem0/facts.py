@@ -71,7 +71,7 @@ class FactMemory(ModelWrittenMemory):
     async def vectors(
         self, texts: Iterable[str], known_vectors: Mapping[str, Vector] | None = None
     ) -> dict[str, Vector]:
-        """Embed the texts that are not in `known` with one request. Return all vectors by text."""
+        """Embed the texts that are not in `known_vectors` with one request. Return all vectors by text."""
         vectors = dict(known_vectors or {})
         new_texts = [text for text in dict.fromkeys(texts) if text not in vectors]
         vectors.update(zip(new_texts, await self.embed(new_texts, "passage"), strict=True))

@@ -63,7 +63,7 @@ class Context:
         return self.size - sum(estimate(item.text) for item in self.working)
 
     def leaving(self, share: float, limit: float) -> Sequence[StoredMessage]:
-        """Return the oldest messages to evict: at least `share` of the tokens of the queue, and all above `limit` tokens.
+        """Return the oldest messages to evict: at least `share` of the queue's tokens, and all tokens above `limit`.
 
         At least one message is returned, so that a message larger than the whole budget passes through the queue.
         """

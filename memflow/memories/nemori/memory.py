@@ -94,12 +94,14 @@ class Nemori(ModelWrittenMemory):
         notes = recall_notes(episodes, statements, originals)
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), buffer)
 
-    async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
+    async def _confidences(
+        self, segments: Segments, new_messages: Sequence[StoredMessage]
+    ) -> dict[int, float]:
         """Return by message number the model's confidence of a new topic, from 0 to 1; empty without an answer."""
-        numbers = segments.possible_starts(len(new))
+        numbers = segments.possible_starts(len(new_messages))
         if not numbers:
             return {}
-        messages = [*segments.open, *new]
+        messages = [*segments.open, *new_messages]
         candidates = messages[numbers.start - 1 :]
 
         def find_error(boundary: Boundary, accepted: Sequence[Boundary]) -> str | None:
@@ -154,7 +156,7 @@ class Nemori(ModelWrittenMemory):
                 ]
                 await self._learn(merged_messages, await self._predict(merged_episode))
 
-    async def _merge(self, new: Item, candidates: Sequence[Item]) -> Item | None:
+    async def _merge(self, new_episode: Item, candidates: Sequence[Item]) -> Item | None:
         """Merge a new episode with the candidate that the model names, if any. Return the merged episode or None."""
         if not candidates:
             return None
@@ -167,27 +169,31 @@ class Nemori(ModelWrittenMemory):
                 )
             return None
 
-        fields = {"candidates": episode_sections(candidates), "new": new.text}
+        fields = {"candidates": episode_sections(candidates), "new": new_episode.text}
         choice: MergeChoice | None = await self.ask(
-            "merge", fields, sources=new.sources, check=find_error, numbers={"episode": len(candidates)}
+            "merge",
+            fields,
+            sources=new_episode.sources,
+            check=find_error,
+            numbers={"episode": len(candidates)},
         )
         if choice is None or choice.episode == 0:
             return None
         old_episode = candidates[choice.episode - 1]
-        sources = list(dict.fromkeys((*old_episode.sources, *new.sources)))
-        fields = {"old": old_episode.text, "new": new.text}
+        sources = list(dict.fromkeys((*old_episode.sources, *new_episode.sources)))
+        fields = {"old": old_episode.text, "new": new_episode.text}
         narration: Narration | None = await self.ask("combine", fields, sources=sources)
         if narration is None:
             return None
-        time = old_episode.meta["time"] or new.meta["time"]
+        time = old_episode.meta["time"] or new_episode.meta["time"]
         text = episode_text(narration, time)
         [vector] = await self.embed([text], "passage")
         meta = {
             "title": narration.title,
             "time": time,
-            "originals": [*old_episode.meta["originals"], *new.meta["originals"]],
+            "originals": [*old_episode.meta["originals"], *new_episode.meta["originals"]],
         }
-        self.store.retire(new.entry_id)
+        self.store.retire(new_episode.entry_id)
         return self.store.revise(old_episode, text=text, sources=sources, vector=vector, meta=meta)
 
     def _merge_candidates(self, vector: Vector) -> list[Item]:

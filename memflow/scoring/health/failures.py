@@ -160,15 +160,15 @@ def _compare_with_bm25(
     return replace(measurement, state=FAULTY if silent else SUSPECT, statement=statement)
 
 
-def _alarming_split(splits: Sequence[Split], failed: Flags) -> Split | None:
+def _alarming_split(splits: Sequence[Split], is_failure: Flags) -> Split | None:
     """Return the split with the largest statistic whose side fails nearly always (FAILING_SHARE); None without one.
 
     Its p value is at most LEVEL; without a p value, SUCCEEDING_SHARE of the other side succeeds.
     """
     for split in splits:
-        if split.side.sum() < MIN_READS or failed[split.side].mean() < FAILING_SHARE:
+        if split.side.sum() < MIN_READS or is_failure[split.side].mean() < FAILING_SHARE:
             continue
-        if split.p is None and (~failed[~split.side]).mean() >= SUCCEEDING_SHARE:
+        if split.p is None and (~is_failure[~split.side]).mean() >= SUCCEEDING_SHARE:
             return split
         if split.p is not None and split.p <= LEVEL:
             return split
@@ -179,37 +179,39 @@ def _is_by_design(split: Split, memory: MemoryTraits) -> bool:
     return len(memory.design.roles) == 1 and "the role" in split.label
 
 
-def _why_untestable(failed: Flags, units: str, success: str) -> str:
+def _why_untestable(is_failure: Flags, units: str, success: str) -> str:
     """Return why no split can be tested, such as too few rows, failures or successes; "" if one can."""
-    if len(failed) < MIN_READS:
-        return f"there are only {len(failed)} {units}"
-    if failed.sum() < MIN_OF_BOTH:
-        return f"{len(failed) - failed.sum()} of {len(failed)} {units} are {success}"
-    if (~failed).sum() < MIN_OF_BOTH:
-        return f"only {(~failed).sum()} of {len(failed)} {units} are {success}"
+    if len(is_failure) < MIN_READS:
+        return f"there are only {len(is_failure)} {units}"
+    if is_failure.sum() < MIN_OF_BOTH:
+        return f"{len(is_failure) - is_failure.sum()} of {len(is_failure)} {units} are {success}"
+    if (~is_failure).sum() < MIN_OF_BOTH:
+        return f"only {(~is_failure).sum()} of {len(is_failure)} {units} are {success}"
     return ""
 
 
-def _untestable_measurement(measure: str, failed: Flags, reason: str) -> Measurement:
+def _untestable_measurement(measure: str, is_failure: Flags, reason: str) -> Measurement:
     """Return the measurement where no split can be tested.
 
     The state is `ok` if there are enough rows but few failures, and otherwise not measurable.
     """
-    if len(failed) < MIN_READS or failed.sum() >= MIN_OF_BOTH:
-        return not_measurable(measure, reason, len(failed))
-    return Measurement(measure, OK, reason, float(failed.mean()), len(failed))
+    if len(is_failure) < MIN_READS or is_failure.sum() >= MIN_OF_BOTH:
+        return not_measurable(measure, reason, len(is_failure))
+    return Measurement(measure, OK, reason, float(is_failure.mean()), len(is_failure))
 
 
 def _split_measurement(
-    measure: str, state: State, units: str, success: str, split: Split, failed: Flags, ids: Sequence[str]
+    measure: str, state: State, units: str, success: str, split: Split, is_failure: Flags, ids: Sequence[str]
 ) -> Measurement:
     """Return the measurement of the failures on one side of a split, and its comparison with the other side."""
     verb = "stored" if units == "messages" else "read with success"
-    side, other_side = failed[split.side], failed[~split.side]
-    statement = f"{units} {split.label}: {int((~side).sum())} of {len(side)} {success}"
-    if len(other_side):
-        statement += f", others {int((~other_side).sum())} of {len(other_side)}"
+    failures_of_side, failures_of_others = is_failure[split.side], is_failure[~split.side]
+    statement = (
+        f"{units} {split.label}: {int((~failures_of_side).sum())} of {len(failures_of_side)} {success}"
+    )
+    if len(failures_of_others):
+        statement += f", others {int((~failures_of_others).sum())} of {len(failures_of_others)}"
     if split.p is not None and split.p > LEVEL:
         statement = f"which {units} are {verb} depends on no property (best: {statement})"
-        return Measurement(measure, state, statement, float(failed.mean()), len(failed))
-    return Measurement(measure, state, statement, float(side.mean()), len(failed), ids)
+        return Measurement(measure, state, statement, float(is_failure.mean()), len(is_failure))
+    return Measurement(measure, state, statement, float(failures_of_side.mean()), len(is_failure), ids)

@@ -251,12 +251,12 @@ def _storable_messages(episode: EpisodeObservation, memory: MemoryTraits) -> lis
     ]
 
 
-def _last_stored(episode: EpisodeObservation, expected: Sequence[GivenMessage], *, merges: bool) -> int:
+def _last_stored(episode: EpisodeObservation, messages: Sequence[GivenMessage], *, merges: bool) -> int:
     """Return the number, from 1, of the last of these messages that is stored; 0 if none is.
 
     For a memory that merges, it is the last message before the last change of an entry.
     """
     if merges:
         moments = [moment for entry in episode.entries.values() for moment in (entry.since, entry.until or 0)]
-        return sum(message.sequence < max(moments, default=0) for message in expected)
-    return max((number for number, message in enumerate(expected, 1) if message.stored), default=0)
+        return sum(message.sequence < max(moments, default=0) for message in messages)
+    return max((number for number, message in enumerate(messages, 1) if message.stored), default=0)

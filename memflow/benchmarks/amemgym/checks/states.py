@@ -12,9 +12,9 @@ UserPeriod = tuple[str, int]
 """A user and a period."""
 
 
-def positions_where(numbered: Iterable[tuple[int, T]], violates: Callable[[T], bool]) -> list[int]:
+def positions_where(numbered_rows: Iterable[tuple[int, T]], violates: Callable[[T], bool]) -> list[int]:
     """Return the positions of the rows that violate a check, of pairs (position, row)."""
-    return [position for position, row in numbered if violates(row)]
+    return [position for position, row in numbered_rows if violates(row)]
 
 
 def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
