@@ -64,10 +64,7 @@ def ungradable_reason(probe: Probe, reply: Reply | None) -> str | None:
 
 
 def grade(probe: Probe, reply: Reply | None) -> tuple[float | None, str | None]:
-    """Return the pair (value, reason): 1 or 0 for a correct or wrong answer and None, or None and the reason.
-
-    An answer that names no option is unparsed, not wrong.
-    """
+    """Return (value, reason): 1 for a correct answer, 0 for a wrong one, None with a reason for an unparsed one."""
     reason = ungradable_reason(probe, reply)
     if reason is not None or reply is None or reply.parsed is None:
         return None, reason

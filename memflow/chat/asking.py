@@ -119,10 +119,7 @@ async def ask(
 
 
 def _cut_reason(request: ChatRequest, completion: Completion, loop: str) -> str:
-    """Return why a cut answer is unusable, and how to fix it.
-
-    `loop` is the text that a string of the answer repeats; "" if no string is at its limit with a repeated text.
-    """
+    """Return why a cut answer is unusable, and how to fix it. `loop` is what one of its strings repeats, or ""."""
     repeated = f"`{loop[:60]}`" if loop else loop_of(completion.text, request.output)
     if repeated:
         return (

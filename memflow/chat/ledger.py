@@ -109,10 +109,7 @@ class LedgeredChat:
     async def _complete_first(
         self, key: str, request: ChatRequest, in_flight: dict[str, asyncio.Future[Completion]]
     ) -> Completion:
-        """Return the cached or new completion of a request that is not in flight, and record its use or failure.
-
-        `in_flight` has its future until the completion is stored; identical requests wait for it.
-        """
+        """Return the completion of a request that is not in flight, and record its use. `in_flight` gets its future."""
         completion_future = in_flight[key] = asyncio.get_running_loop().create_future()
         try:
             completion = await self.ledger.get(key)

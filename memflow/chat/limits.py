@@ -91,12 +91,10 @@ Number = Annotated[int, Field(ge=1, le=9_999)]
 def _errors_by_item(error: ValidationError) -> dict[int, str]:
     """Return the first error in each invalid item of a list, by the position of the item."""
     errors: dict[int, str] = {}
-    for detail in error.errors(include_url=False, include_input=False, include_context=False):
-        if detail["loc"]:
-            location = ".".join(str(part) for part in detail["loc"][1:])
-            errors.setdefault(
-                cast(int, detail["loc"][0]), f"{location}: {detail['msg']}" if location else detail["msg"]
-            )
+    for item in error.errors(include_url=False, include_input=False, include_context=False):
+        if item["loc"]:
+            path = ".".join(str(part) for part in item["loc"][1:])
+            errors.setdefault(cast(int, item["loc"][0]), f"{path}: {item['msg']}" if path else item["msg"])
     return errors
 
 

@@ -230,37 +230,32 @@ def check_contract(packaged: Prompt, user_prompt: Prompt, path: str) -> None:
         raise PromptError(f"{path} cannot replace the prompt {packaged.name}: {text}")
 
 
-def contract_faults(packaged: Prompt, user_prompt: Prompt) -> list[tuple[str, str]]:
-    """Return the reasons why `user_prompt` cannot replace the packaged prompt, as pairs of fault and fix.
+def contract_faults(packaged: Prompt, custom: Prompt) -> list[tuple[str, str]]:
+    """Return the reasons why `custom` cannot replace the packaged prompt, as pairs of fault and fix.
 
     Name, fields, output type and language must be equal, and both or neither must have a section `# history`.
     """
     faults = [
-        (f"its {key} is {value}", f"Set `{key}` to {packaged_value}")
-        for key, value, packaged_value in (
-            ("name", user_prompt.name, packaged.name),
-            ("language", user_prompt.language, packaged.language),
+        (f"its {key} is {value}", f"Set `{key}` to {target}")
+        for key, value, target in (
+            ("name", custom.name, packaged.name),
+            ("language", custom.language, packaged.language),
         )
-        if value != packaged_value
+        if value != target
     ]
-    value, packaged_value = (
-        None if prompt.output is None else prompt.output.__name__ for prompt in (user_prompt, packaged)
-    )
-    if value != packaged_value:
+    value, target = (None if side.output is None else side.output.__name__ for side in (custom, packaged))
+    if value != target:
         faults.append(
-            (
-                f"its output is {value}",
-                "Remove `output`" if packaged_value is None else f"Set `output` to {packaged_value}",
-            )
+            (f"its output is {value}", "Remove `output`" if target is None else f"Set `output` to {target}")
         )
-    if missing_fields := [name for name in packaged.fields if name not in user_prompt.fields]:
+    if missing_names := [name for name in packaged.fields if name not in custom.fields]:
         fix = "Add them to `fields`, and to the text or to `unused`"
-        faults.append((f"the fields {', '.join(missing_fields)} are missing", fix))
-    if unknown_fields := [name for name in user_prompt.fields if name not in packaged.fields]:
+        faults.append((f"the fields {', '.join(missing_names)} are missing", fix))
+    if extra_names := [name for name in custom.fields if name not in packaged.fields]:
         faults.append(
-            (f"the fields {', '.join(unknown_fields)} are unknown", f"Use only {', '.join(packaged.fields)}")
+            (f"the fields {', '.join(extra_names)} are unknown", f"Use only {', '.join(packaged.fields)}")
         )
-    has_history, needs_history = ("history" in dict(prompt.sections) for prompt in (user_prompt, packaged))
+    has_history, needs_history = ("history" in dict(side.sections) for side in (custom, packaged))
     if needs_history and not has_history:
         faults.append(("it has no place for the conversation", "Add the line `# history`"))
     elif has_history and not needs_history:

@@ -91,9 +91,7 @@ def check_rows(
         return rows if name == table else other(name)
 
     known_values = _known_values(table, rows_of, other_columns)
-    return [
-        _evaluate(expectation, rows_of, known_values) for expectation in _applicable(expectations, domain)
-    ]
+    return [_evaluate(rule, rows_of, known_values) for rule in _applicable(expectations, domain)]
 
 
 def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
@@ -172,12 +170,10 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known_values: _Known
     try:
         rows = _checked_rows(expectation, rows_of)
         findings = _violations(expectation, rows, rows_of, known_values)
-    except _RuleError as rule_error:
-        findings = _as_findings([] if rule_error.position is None else [rule_error.position])
-        location = (
-            "" if rule_error.position is None else f" on row {row_key(table, rows[rule_error.position])}"
-        )
-        error = f"rule {expectation.name} of {expectation.table} raised {rule_error}{location}"
+    except _RuleError as failure:
+        findings = _as_findings([] if failure.position is None else [failure.position])
+        row_text = "" if failure.position is None else f" on row {row_key(table, rows[failure.position])}"
+        error = f"rule {expectation.name} of {expectation.table} raised {failure}{row_text}"
     positions = sorted(findings)
     missing_rows = isinstance(expectation.rule, MinimumRows) and len(rows) < expectation.rule.at_least
     share = getattr(expectation.rule, "tolerance", 0.0)
@@ -189,9 +185,7 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known_values: _Known
         severity=expectation.severity,
         unexpected=len(positions) + missing_rows,
         total=len(rows),
-        offending=tuple(
-            explained_key(table, rows[index], findings[index]) for index in positions[:OFFENDING_KEYS]
-        ),
+        offending=tuple(explained_key(table, rows[i], findings[i]) for i in positions[:OFFENDING_KEYS]),
         description=expectation.description,
         error=error,
         note=findings.note,
@@ -208,10 +202,7 @@ def _checked_rows(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
 
 
 def _violations(
-    expectation: Expectation,
-    rows: Sequence[Any],
-    other: OtherRows,
-    known_values: _KnownValues,
+    expectation: Expectation, rows: Sequence[Any], other: OtherRows, known_values: _KnownValues
 ) -> Findings:
     """Return the indices of the rows that violate a rule; empty for MinimumRows, which no single row violates.
 
@@ -288,11 +279,7 @@ def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
     """Return the indices of rows whose values in `columns` occur more than once; rows with only nulls are skipped."""
     values = [tuple(getattr(row, name) for name in columns) for row in rows]
     counts: Mapping[tuple[Any, ...], int] = Counter(values)
-    return {
-        index
-        for index, key in enumerate(values)
-        if counts[key] > 1 and any(value is not None for value in key)
-    }
+    return {i for i, key in enumerate(values) if counts[key] > 1 and any(value is not None for value in key)}
 
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:

@@ -31,9 +31,7 @@ evidence, some scores no value, some comparisons no interval."""
 
 
 def _rules_of(table: str) -> list[Expectation]:
-    """Return the rules of a table. NOT_EMPTY names the tables with `has_rows`, REASON_IS_NORMAL those where a reason
-    is no quarantine.
-    """
+    """Return the rules of a table. In tables of REASON_IS_NORMAL, a row with a reason is not quarantined."""
     required_columns = tuple(column.name for column in columns(table) if not column.nullable)
     expectations = [
         Expectation(table, "unique_keys", Unique(KEYS[table])),

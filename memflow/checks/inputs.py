@@ -70,14 +70,9 @@ def _frequent_gold_positions(probes: Sequence[Probe]) -> set[int]:
     indices: set[int] = set()
     for options, by_gold in positions.items():
         n = sum(map(len, by_gold.values()))
-        uniform_share = 1 / options if options else 1.0
-        bound = uniform_share + 3 * (uniform_share * (1 - uniform_share) / n) ** 0.5
-        indices.update(
-            index
-            for positions_of_gold in by_gold.values()
-            if len(positions_of_gold) / n > bound
-            for index in positions_of_gold
-        )
+        share = 1 / options if options else 1.0
+        bound = share + 3 * (share * (1 - share) / n) ** 0.5
+        indices.update(i for group in by_gold.values() if len(group) / n > bound for i in group)
     return indices
 
 
@@ -88,9 +83,7 @@ def _test_questions_in_training(probes: Sequence[Probe]) -> list[int]:
         return probe.dataset, probe.episode_id, probe.question.strip()
 
     training = {question(probe) for probe in probes if probe.split == "train"}
-    return [
-        index for index, probe in enumerate(probes) if probe.split == "test" and question(probe) in training
-    ]
+    return [i for i, probe in enumerate(probes) if probe.split == "test" and question(probe) in training]
 
 
 def _gaps_between_rounds(rounds: Sequence[FeedbackRound]) -> list[int]:

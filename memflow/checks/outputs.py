@@ -20,11 +20,7 @@ from memflow.checks.rules import (
 )
 from memflow.memories.memory import FAILURE
 from memflow.memories.server.mirror import UNSTORED
-from memflow.records import (
-    Drift,
-    Score,
-    is_failed_reply,
-)
+from memflow.records import Drift, Score, is_failed_reply
 from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
 from memflow.scoring.health.states import FAULTY, SUSPECT
@@ -56,14 +52,12 @@ def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
 
 def _moved_scores(rows: Sequence[Drift]) -> list[int]:
     """Return the indices of scores that moved beyond noise at the last change of their assistant."""
-    last_publications: dict[tuple[str, str], str] = {}
+    times: dict[tuple[str, str], str] = {}
     for row in rows:
         key = (row.domain, row.assistant)
-        last_publications[key] = max(last_publications.get(key, ""), row.published_at)
+        times[key] = max(times.get(key, ""), row.published_at)
     return [
-        index
-        for index, row in enumerate(rows)
-        if row.moved and row.published_at == last_publications[row.domain, row.assistant]
+        i for i, row in enumerate(rows) if row.moved and row.published_at == times[row.domain, row.assistant]
     ]
 
 
@@ -154,9 +148,5 @@ EXPECTED: tuple[Expectation, ...] = (
         },
         "warn",
     ),
-    *expect(
-        "score.drift",
-        {"scores_within_noise_after_model_change": WholeTable(_moved_scores)},
-        "warn",
-    ),
+    *expect("score.drift", {"scores_within_noise_after_model_change": WholeTable(_moved_scores)}, "warn"),
 )

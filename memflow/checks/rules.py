@@ -191,10 +191,7 @@ def expect_all(
 def add_descriptions(expectations: Iterable[Expectation], package: str) -> tuple[Expectation, ...]:
     """Return the expectations with the descriptions in the package's `descriptions.yaml`, which are keyed by name."""
     texts: dict[str, str] = load_yaml(package, "descriptions.yaml")
-    return tuple(
-        replace(expectation, text=texts.get(expectation.name, expectation.text))
-        for expectation in expectations
-    )
+    return tuple(replace(rule, text=texts.get(rule.name, rule.text)) for rule in expectations)
 
 
 def describe_columns(rule: Rule) -> str:

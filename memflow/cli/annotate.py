@@ -37,8 +37,7 @@ def sample(
         option("--kind", "A kind of items that the benchmark declares, such as exposure.", metavar="KIND"),
     ],
     assistant: Annotated[
-        str | None,
-        option("--assistant", "Whose conversations; integrity needs one.", parser=assistant_name),
+        str | None, option("--assistant", "Whose conversations; integrity needs one.", parser=assistant_name)
     ] = None,
     count: Annotated[
         int,

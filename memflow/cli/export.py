@@ -19,15 +19,11 @@ PLAYED = "memory.transcripts"
 class Exports(ExportGroup):
     """`memflow export`, with the commands that are imported when they run."""
 
-    references: ClassVar = {
-        "bundle": CommandReference("memflow.cli.bundle:bundle"),
-    }
+    references: ClassVar = {"bundle": CommandReference("memflow.cli.bundle:bundle")}
 
 
 export = App(
-    cls=Exports,
-    no_args_is_help=True,
-    help="Write recorded runs, verdicts, bundles, users, gold labels.",
+    cls=Exports, no_args_is_help=True, help="Write recorded runs, verdicts, bundles, users, gold labels."
 )
 
 

@@ -21,14 +21,7 @@ from memflow.errors import BadInput
 from memflow.rendering.evidence import label_note
 from memflow.rendering.tables import Columns, Text, table_of
 from memflow.rendering.texts import interval_text, note, p_text
-from memflow.scoring.decisions import (
-    CANNOT_TELL,
-    MARGIN,
-    REGRESSION,
-    GateDecision,
-    GateOptions,
-    GateReport,
-)
+from memflow.scoring.decisions import CANNOT_TELL, MARGIN, REGRESSION, GateDecision, GateOptions, GateReport
 
 COLORS = {REGRESSION: "bold red", CANNOT_TELL: "bold yellow"}
 COLUMNS: Columns = {

@@ -16,13 +16,7 @@ from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference, LazyGroup, build_command
 from memflow.cli.options import FileArgument, OverwriteOption, argument
 from memflow.cli.output import Format, FormatOption, print_result, write
-from memflow.cli.views import (
-    loaded,
-    parameter,
-    printed,
-    reader_of,
-    with_signature,
-)
+from memflow.cli.views import loaded, parameter, printed, reader_of, with_signature
 from memflow.errors import BadInput
 from memflow.rendering.texts import first_lines, heading, note
 

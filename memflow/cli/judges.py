@@ -50,8 +50,7 @@ def calibrate(
     names: JudgesArgument = None,
     metric: MetricFilter = None,
     language: Annotated[
-        list[str] | None,
-        option("--language", "en or zh; may be repeated. [en]", metavar="LANGUAGE"),
+        list[str] | None, option("--language", "en or zh; may be repeated. [en]", metavar="LANGUAGE")
     ] = None,
     form: FormatOption = Format.table,
 ) -> None:

@@ -27,18 +27,12 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 PaperModelOption = Annotated[
     str | None,
-    option(
-        "--model",
-        "The model of rows for which it compares none. [the paper's, if it has results]",
-    ),
+    option("--model", "The model of rows for which it compares none. [the paper's, if it has results]"),
 ]
 PaperLimitOption = Annotated[
     int,
     option(
-        "--limit",
-        "Show the samples of N. [the whole domains, or their largest samples]",
-        metavar="N",
-        min=0,
+        "--limit", "Show the samples of N. [the whole domains, or their largest samples]", metavar="N", min=0
     ),
 ]
 
@@ -118,11 +112,7 @@ def paper(
 
 
 def paper_parts(
-    measured: "MeasuredTable",
-    deviations: dict[str, list[str]],
-    missing: dict[str, str],
-    *,
-    intervals: bool,
+    measured: "MeasuredTable", deviations: dict[str, list[str]], missing: dict[str, str], *, intervals: bool
 ) -> Iterator[RenderableType]:
     """Yield the table with three lines a row, optionally with intervals, and the notes below it."""
     from memflow.operations.papers import missing_lines

@@ -77,8 +77,7 @@ def report(
 def view(
     ctx: typer.Context,
     folder: Annotated[
-        Path | None,
-        argument("[FOLDER]", "Open this report as it is. [report, in the home]"),
+        Path | None, argument("[FOLDER]", "Open this report as it is. [report, in the home]")
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,

@@ -37,8 +37,7 @@ CostOption = Annotated[
     ),
 ]
 ForceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Also run partitions that are up to date: a replay from the ledger."),
+    bool, typer.Option("--force", help="Also run partitions that are up to date: a replay from the ledger.")
 ]
 ParallelOption = Annotated[
     int,
@@ -49,8 +48,7 @@ ParallelOption = Annotated[
     ),
 ]
 UncheckedOption = Annotated[
-    bool,
-    typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`."),
+    bool, typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`.")
 ]
 
 

@@ -112,8 +112,7 @@ def _init_project(folder: Path, force: bool, form: Format) -> None:
 def doctor(
     ctx: typer.Context,
     full: Annotated[
-        bool,
-        typer.Option("--full", help="Read every byte of lake, ledger and memflow.duckdb."),
+        bool, typer.Option("--full", help="Read every byte of lake, ledger and memflow.duckdb.")
     ] = False,
     clean: Annotated[
         bool,

@@ -34,8 +34,7 @@ def retrieval(
         RankingMetric, typer.Option("--metric", help="The metric that is shown at each cutoff.")
     ] = RankingMetric.recall,
     by: Annotated[
-        SliceKind,
-        typer.Option("--by", help="By type of question, language, or position of the evidence."),
+        SliceKind, typer.Option("--by", help="By type of question, language, or position of the evidence.")
     ] = SliceKind.all,
     form: FormatOption = Format.table,
 ) -> None:

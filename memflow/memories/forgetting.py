@@ -71,14 +71,10 @@ class ForgetRequest:
 
     def covers(self, sent_at: str | None) -> bool:
         """Return whether a period includes a message's date, in the format of any data set."""
-        day, first_day, last_day = day_of(sent_at), day_of(self.since), day_of(self.until)
+        day, start, end = day_of(sent_at), day_of(self.since), day_of(self.until)
         if self.is_everything:
             return True
-        return (
-            day is not None
-            and (first_day is None or first_day <= day)
-            and (last_day is None or day <= last_day)
-        )
+        return day is not None and (start is None or start <= day) and (end is None or day <= end)
 
     def with_messages(self, messages: Iterable[Any]) -> "ForgetRequest":
         """Return the request of a period with the ids of its messages (`Message`); another request as it is."""

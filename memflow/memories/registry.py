@@ -68,11 +68,9 @@ class MemoryConfig:
 
     def check_requirements(self) -> None:
         """Raise BadSettings if a package that the memory needs is missing."""
-        if missing_package := self.system.missing_requirement:
-            requirement = self.system.memory.requires
-            raise BadSettings(
-                f"the memory {self.name} needs {missing_package}. Install it: pip install '{requirement}'"
-            )
+        if package := self.system.missing_requirement:
+            extra = self.system.memory.requires
+            raise BadSettings(f"the memory {self.name} needs {package}. Install it: pip install '{extra}'")
 
     def fingerprint(self) -> str:
         """Return the digest of the memory's class, version, prompts and parameters; for a user memory, also its code.

@@ -102,10 +102,7 @@ class SearchIndex(ABC, Generic[Q]):
         """Remove a retired entry from the statistics of the index, if it has any."""
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
-        """Return the up to `k` best current documents with scores > `above`, best first; equal scores oldest first.
-
-        `scores` has one score per document number, and may be changed.
-        """
+        """Return the up to `k` best current documents with scores > `above`, best first; equal scores oldest first."""
         if k <= 0:
             return []
         if self._retired:

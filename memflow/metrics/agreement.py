@@ -18,10 +18,7 @@ Ratings = Sequence[Sequence[str | None]]
 
 
 def percent_agreement(
-    ratings: Ratings,
-    categories: Sequence[str],
-    *,
-    episodes: Sequence[Hashable] | None = None,
+    ratings: Ratings, categories: Sequence[str], *, episodes: Sequence[Hashable] | None = None
 ) -> Interval:
     """Return the share of equal pairs of ratings, averaged over items, with its 95 % confidence interval.
 
@@ -36,11 +33,7 @@ def percent_agreement(
 
 
 def gwet_ac1(
-    ratings: Ratings,
-    categories: Sequence[str],
-    *,
-    episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    ratings: Ratings, categories: Sequence[str], *, episodes: Sequence[Hashable] | None = None, seed: int = 0
 ) -> Interval:
     """Return Gwet's AC1, (a - e) / (1 - e), with its 95 % confidence interval.
 
@@ -69,11 +62,7 @@ def gwet_ac1(
 
 
 def cohen_kappa(
-    ratings: Ratings,
-    categories: Sequence[str],
-    *,
-    episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    ratings: Ratings, categories: Sequence[str], *, episodes: Sequence[Hashable] | None = None, seed: int = 0
 ) -> Interval:
     """Return Cohen's kappa of two raters over the items that both rated, with its 95 % confidence interval.
 
@@ -104,11 +93,7 @@ def cohen_kappa(
 
 
 def fleiss_kappa(
-    ratings: Ratings,
-    categories: Sequence[str],
-    *,
-    episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    ratings: Ratings, categories: Sequence[str], *, episodes: Sequence[Hashable] | None = None, seed: int = 0
 ) -> Interval:
     """Return Fleiss' kappa, (a - e) / (1 - e), with its 95 % confidence interval, over the items with two ratings.
 
@@ -135,10 +120,7 @@ def fleiss_kappa(
 
 
 def krippendorff_alpha(
-    values: Sequence[Sequence[float | None]],
-    *,
-    episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    values: Sequence[Sequence[float | None]], *, episodes: Sequence[Hashable] | None = None, seed: int = 0
 ) -> Interval:
     """Return Krippendorff's alpha for values on an interval scale, with its 95 % confidence interval.
 
@@ -148,39 +130,35 @@ def krippendorff_alpha(
 
     Source: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
     """
-    value_lists = [[value for value in row if value is not None] for row in values]
-    pairable_values = [row if len(row) > 1 else [] for row in value_lists]
+    rated = [[value for value in row if value is not None] for row in values]
+    pairable = [row if len(row) > 1 else [] for row in rated]
     n, total, squares = (
-        np.array([sum(value**power for value in row) for row in pairable_values], dtype=np.float64)
+        np.array([sum(value**power for value in row) for row in pairable], dtype=np.float64)
         for power in range(3)
     )
     disagreement = 2 * (n * squares - total**2) / np.maximum(n - 1, 1)
-    groups, size = _groups(episodes, len(pairable_values))
+    groups, size = _groups(episodes, len(pairable))
     n, total, squares, disagreement = (
-        _summed(values_of_items, groups, size) for values_of_items in (n, total, squares, disagreement)
+        _summed(array, groups, size) for array in (n, total, squares, disagreement)
     )
 
     def statistic(weights: Array) -> Array:
         count, sums = weights @ n, weights @ total
-        expected_disagreement = 2 * (count * (weights @ squares) - sums**2) / (count - 1)
-        alpha: Array = 1 - (weights @ disagreement) / np.where(
-            expected_disagreement > 1e-9, expected_disagreement, np.nan
-        )
+        chance = 2 * (count * (weights @ squares) - sums**2) / (count - 1)
+        alpha: Array = 1 - (weights @ disagreement) / np.where(chance > 1e-9, chance, np.nan)
         return alpha
 
     return statistic_interval(statistic, size, seed=seed)
 
 
-def kendall_tau(values_a: Sequence[float], values_b: Sequence[float]) -> float | None:
+def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float | None:
     """Return Kendall's tau-b of two lists of values of the same items; None if one of them has only ties.
 
     Source: Kendall, The treatment of ties in ranking problems (1945).
     """
-    signs_a, signs_b = (
-        np.sign(np.subtract.outer(values, values)) for values in (np.asarray(values_a), np.asarray(values_b))
-    )
-    scale = np.sqrt((signs_a**2).sum() * (signs_b**2).sum())
-    return float((signs_a * signs_b).sum() / scale) if scale else None
+    dx, dy = (np.sign(np.subtract.outer(v, v)) for v in (np.asarray(x), np.asarray(y)))
+    scale = np.sqrt((dx**2).sum() * (dy**2).sum())
+    return float((dx * dy).sum() / scale) if scale else None
 
 
 def _category_indices(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
@@ -208,10 +186,7 @@ def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
 
 
 def _pairs(counts: Array) -> tuple[Array, Array]:
-    """Return two arrays of shape (items,): whether an item has at least two ratings, 1 or 0, and its equal pairs.
-
-    The second is the share of equal ratings among the item's pairs of ratings; 0 without pairs.
-    """
+    """Return two arrays of shape (items,): 1 for an item with two ratings, else 0, and its share of equal pairs."""
     rating_counts = counts.sum(axis=1)
     has_pair = (rating_counts >= 2).astype(np.float64)
     agreement = (counts * (counts - 1)).sum(axis=1) / np.maximum(rating_counts * (rating_counts - 1), 1)

@@ -126,9 +126,9 @@ def knee(
     if steps is None:
         return Knee(None, last=last, reason=no_drop)
     generator = np.random.default_rng(seed)
-    all_groups = np.ones((1, count))
-    index = int(steps.best(all_groups)[0])
-    depth, position = float(steps.depth(all_groups)[0, index]), float(steps.places[index])
+    unit_weights = np.ones((1, count))
+    index = int(steps.best(unit_weights)[0])
+    depth, position = float(steps.depth(unit_weights)[0, index]), float(steps.places[index])
     if depth < MIN_DEPTH:
         return Knee(None, last=last, reason=no_drop)
     step = f"{no_drop}: a drop by {depth:.2f} at {position:,.0f}"
@@ -137,16 +137,12 @@ def knee(
     if _lasting(series, position) < MIN_REMAINING_SHARE * depth:
         return Knee(None, last=last, reason=f"{step} does not last")
     shares = np.full(count, 1 / count)
-    drawn_positions = steps.places[
-        steps.best(generator.multinomial(count, shares, size=DRAWS).astype(np.float64))
-    ]
-    low, high = np.quantile(drawn_positions, [0.025, 0.975])
+    bootstrap = steps.places[steps.best(generator.multinomial(count, shares, size=DRAWS).astype(np.float64))]
+    low, high = np.quantile(bootstrap, [0.025, 0.975])
     # The positions next to the interval may be the knee, too, since the positions between were not tried.
-    low_neighbor = steps.places[max(0, int(np.searchsorted(steps.places, low)) - 1)]
-    high_neighbor = steps.places[
-        min(len(steps.places) - 1, int(np.searchsorted(steps.places, high, side="right")))
-    ]
-    return Knee(position, float(low_neighbor), float(high_neighbor), depth, last)
+    start = steps.places[max(0, int(np.searchsorted(steps.places, low)) - 1)]
+    end = steps.places[min(len(steps.places) - 1, int(np.searchsorted(steps.places, high, side="right")))]
+    return Knee(position, float(start), float(end), depth, last)
 
 
 def _steps(series: _Series) -> _Steps | None:

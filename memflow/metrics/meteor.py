@@ -68,17 +68,15 @@ def _meteor_score(
     if variant not in ("standard", "published_code"):
         raise BadSettings(f"unknown METEOR variant {variant!r}. Use 'standard' or 'published_code'.")
     pairs: _Pairs = []
-    unmatched_answer, unmatched_gold = _match(
-        list(enumerate(answer_words))[::-1], list(enumerate(gold_words)), pairs
-    )
-    unmatched_answer, unmatched_gold = _match(_stemmed(unmatched_answer), _stemmed(unmatched_gold), pairs)
+    answer_rest, gold_rest = _match(list(enumerate(answer_words))[::-1], list(enumerate(gold_words)), pairs)
+    answer_rest, gold_rest = _match(_stemmed(answer_rest), _stemmed(gold_rest), pairs)
     if synonyms is not None:
         if variant == "standard":
-            unmatched_answer, unmatched_gold = (
-                [(position, answer_words[position]) for position, _ in unmatched_answer],
-                [(position, gold_words[position]) for position, _ in unmatched_gold],
+            answer_rest, gold_rest = (
+                [(position, answer_words[position]) for position, _ in answer_rest],
+                [(position, gold_words[position]) for position, _ in gold_rest],
             )
-        _match_synonyms(unmatched_answer, unmatched_gold, synonyms, pairs)
+        _match_synonyms(answer_rest, gold_rest, synonyms, pairs)
     if not pairs:
         return 0.0
     matches = len(pairs)
@@ -93,30 +91,26 @@ def _match(answer_words: _Placed, gold_words: _Placed, pairs: _Pairs) -> tuple[_
 
     `answer_words` is in reverse order, `gold_words` is not.
     """
-    gold_positions = _places(gold_words)
-    unmatched_answer = []
-    for positioned_word in answer_words:
-        if positions := gold_positions.get(positioned_word[1]):
-            pairs.append((positioned_word[0], positions.pop()))
+    gold_positions = _positions_by_word(gold_words)
+    answer_rest = []
+    for position, word in answer_words:
+        if positions := gold_positions.get(word):
+            pairs.append((position, positions.pop()))
         else:
-            unmatched_answer.append(positioned_word)
-    return unmatched_answer, sorted(
-        (positions, word)
-        for word, positions_of_word in gold_positions.items()
-        for positions in positions_of_word
-    )
+            answer_rest.append((position, word))
+    return answer_rest, sorted((position, word) for word, rest in gold_positions.items() for position in rest)
 
 
 def _match_synonyms(answer_words: _Placed, gold_words: _Placed, synonyms: Synonyms, pairs: _Pairs) -> None:
     """Add to `pairs` each word of `answer_words` with its last unpaired synonym, starting with the last word."""
-    gold_positions = _places(gold_words)
+    gold_positions = _positions_by_word(gold_words)
     for position, word in answer_words:
         candidates = [gold_positions[synonym] for synonym in synonyms.of(word) if gold_positions.get(synonym)]
         if candidates:
             pairs.append((position, max(candidates, key=lambda positions: positions[-1]).pop()))
 
 
-def _places(words: _Placed) -> dict[str, list[int]]:
+def _positions_by_word(words: _Placed) -> dict[str, list[int]]:
     positions: dict[str, list[int]] = defaultdict(list)
     for position, word in words:
         positions[word].append(position)
@@ -130,10 +124,7 @@ def _stemmed(words: _Placed) -> _Placed:
 def _chunks(pairs: _Pairs) -> int:
     """Return the number of chunks: longest runs of matches that are adjacent in both texts."""
     pairs.sort()
-    return 1 + sum(
-        answer_position != answer_before + 1 or gold_position != gold_before + 1
-        for (answer_before, gold_before), (answer_position, gold_position) in pairwise(pairs)
-    )
+    return 1 + sum(next_a != a + 1 or next_g != g + 1 for (a, g), (next_a, next_g) in pairwise(pairs))
 
 
 @lru_cache(maxsize=200_000)

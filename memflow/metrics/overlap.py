@@ -35,11 +35,9 @@ def bleu_1(prediction: str, gold: str) -> float:
     """
     from memflow.metrics.treebank import treebank_words  # noqa: PLC0415  (nltk takes a second to import)
 
-    answer_words, gold_words = treebank_words(prediction.lower()), treebank_words(gold.lower())
-    common = (Counter(answer_words) & Counter(gold_words)).total()
+    answer, reference = treebank_words(prediction.lower()), treebank_words(gold.lower())
+    common = (Counter(answer) & Counter(reference)).total()
     if not common:
         return 0.0
-    penalty = (
-        1.0 if len(answer_words) > len(gold_words) else math.exp(1 - len(gold_words) / len(answer_words))
-    )
-    return penalty * (common / len(answer_words))
+    penalty = 1.0 if len(answer) > len(reference) else math.exp(1 - len(reference) / len(answer))
+    return penalty * (common / len(answer))

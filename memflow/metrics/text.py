@@ -217,25 +217,16 @@ def rouge_with_recall(prediction: str, gold: str, *, summary: bool = False) -> t
         lines = text.split("\n") if summary else [text]
         return [_chinese_words(line) if is_chinese else _english_words(line, True) for line in lines]
 
-    answer_sentences, gold_sentences = sentences(prediction), sentences(gold)
-    unmatched_counts = [
-        Counter(word for sentence in sentences_of_text for word in sentence)
-        for sentences_of_text in (answer_sentences, gold_sentences)
-    ]
-    totals = [counts.total() for counts in unmatched_counts]
+    answer, reference = sentences(prediction), sentences(gold)
+    unmatched = [Counter(word for sentence in text for word in sentence) for text in (answer, reference)]
+    totals = [counts.total() for counts in unmatched]
     hits = 0
-    for sentence in gold_sentences if all(totals) else ():
-        positions = sorted(
-            {
-                position
-                for answer_sentence in answer_sentences
-                for position in _common_positions(sentence, answer_sentence)
-            }
-        )
+    for sentence in reference if all(totals) else ():
+        positions = sorted({position for line in answer for position in _common_positions(sentence, line)})
         for word in (sentence[position] for position in positions):
-            if all(counts[word] > 0 for counts in unmatched_counts):
+            if all(counts[word] > 0 for counts in unmatched):
                 hits += 1
-                for counts in unmatched_counts:
+                for counts in unmatched:
                     counts[word] -= 1
     precision, recall = (hits / total if total else 0.0 for total in totals)
     return (2 * precision * recall / (precision + recall) if hits else 0.0), recall

@@ -90,9 +90,7 @@ def _jackknife(sample: Array) -> float:
 def _welch_degrees(errors: tuple[float, float], degrees: tuple[int, int]) -> int:
     """Return Welch's degrees of freedom, rounded down; the smaller one where both samples have no variance."""
     squares = [error * error for error in errors]
-    denominator = sum(
-        square * square / sample_degrees for square, sample_degrees in zip(squares, degrees, strict=True)
-    )
+    denominator = sum(square * square / n for square, n in zip(squares, degrees, strict=True))
     return max(1, int(sum(squares) ** 2 / denominator)) if denominator else min(degrees)
 
 

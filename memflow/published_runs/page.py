@@ -9,14 +9,7 @@ from typing import Any
 from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.views import Heading, Note, Part, Table
 from memflow.metrics.intervals import Interval
-from memflow.published_runs.report import (
-    JUDGE_TEST,
-    RunsReport,
-    bracket,
-    p_words,
-    percent,
-    points,
-)
+from memflow.published_runs.report import JUDGE_TEST, RunsReport, bracket, p_words, percent, points
 from memflow.published_runs.rescoring import RUBRIC, WORD_F1, RescoredRun, benchmark_facts
 from memflow.published_runs.rows import Claim
 from memflow.published_runs.run_checks import MEAN_OF_RUNS

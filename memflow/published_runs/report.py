@@ -9,13 +9,7 @@ from memflow.metrics.intervals import Interval
 from memflow.published_runs.rescoring import WORD_F1, RescoredRun, Values
 from memflow.published_runs.rows import PublishedRun
 from memflow.published_runs.run_attribution import BenchmarkMessages, RunAttribution, attribute_run
-from memflow.published_runs.run_checks import (
-    HALF,
-    ClaimCheck,
-    LabelCheck,
-    check_claims,
-    check_labels,
-)
+from memflow.published_runs.run_checks import HALF, ClaimCheck, LabelCheck, check_claims, check_labels
 from memflow.published_runs.run_comparisons import RunDifference, compare_runs, compare_values
 
 JUDGE_TEST = "judge_test"

@@ -155,10 +155,7 @@ class RescoredRun:
 
     @cached_property
     def valid_questions(self) -> frozenset[str] | None:
-        """The ids of questions without a known error of the gold answer.
-
-        None if no list of known errors applies (no list, or no question texts).
-        """
+        """The ids of questions without a known error of the gold answer; None without a list or question texts."""
         texts = {
             name: self._questions[name].text if name in self._questions else answer.question
             for name, answer in self.answers.items()

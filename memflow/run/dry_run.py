@@ -176,7 +176,7 @@ class DryRun:
         tables, seconds = run_simulated(step.run(context))
         for table, rows in tables.items():
             self.add(table, partition, rows)
-        equal_partitions = tuple(name for name in models.equal_to if name != partition)
+        equal_to = tuple(name for name in models.equal_to if name != partition)
         counts = tuple(count for count in models.counts.values() if count.calls)
         has_durations = all(self.seconds(count.model) is not None for count in counts)
         self.forecasts.append(
@@ -187,7 +187,7 @@ class DryRun:
                 assistant,
                 seconds if has_durations else None,
                 counts,
-                equal_partitions,
+                equal_to,
             )
         )
 

@@ -74,22 +74,18 @@ async def play_episodes(context: StepContext) -> Tables:
     domain, assistant, memory = context.domain, context.assistant, context.memory
     ASSISTANT.set((domain.name, assistant))
     check_previous_state(context.benchmark, domain, memory)
-    played_episodes = await _play_partition(context) if memory.system.memory.needs_playing else []
+    episodes = await _play_partition(context) if memory.system.memory.needs_playing else []
 
     # A generator, so that the rows of only one episode are in RAM while a table is written.
     def by_episode(to_rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
-        return (row for episode in played_episodes for row in to_rows(domain.name, assistant, [episode]))
+        return (row for item in episodes for row in to_rows(domain.name, assistant, [item]))
 
     benchmark = context.benchmark
-    rounds = (
-        benchmark.rounds(domain, assistant, played_episodes)
-        if isinstance(benchmark, SimulatedFeedback)
-        else []
-    )
+    rounds = benchmark.rounds(domain, assistant, episodes) if isinstance(benchmark, SimulatedFeedback) else []
     return {
         "memory.transcripts": by_episode(transcript_rows),
         "memory.indexes": by_episode(entry_rows),
-        "memory.policies": policy_rows(domain.name, assistant, memory.values, played_episodes),
+        "memory.policies": policy_rows(domain.name, assistant, memory.values, episodes),
         "memory.feedback": rounds,
     }
 
@@ -195,10 +191,7 @@ async def _answer_from_rows(
 
 
 def _batch_rows_by_episode(rows: Iterable[R]) -> Iterator[list[R]]:
-    """Yield lists with the rows of EPISODES_AT_ONCE episodes; the last may have fewer.
-
-    Episodes are in the order of their first row.
-    """
+    """Yield the rows of up to EPISODES_AT_ONCE episodes as lists; episodes are in the order of their first row."""
     by_episode: dict[str, list[R]] = defaultdict(list)
     for row in rows:
         by_episode[row.episode_id].append(row)
@@ -260,14 +253,14 @@ async def judge_claims(context: StepContext) -> Tables:
     turns = context.rows("utterance.turns")
     claims = benchmark.claims(domain, context.assistant, context.states(), turns)
     judges = await _judges(context) if claims else {}
-    unjudgeable_claims: list[Claim] = []
-    claims_of_judges: dict[str, list[Claim]] = {name: [] for name in judges}
+    hidden_claims: list[Claim] = []
+    verdicts: dict[str, list[Claim]] = {name: [] for name in judges}
     for batch in _batch_rows_by_episode(claims):
         episodes = {claim.episode_id for claim in batch}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
         histories = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), batch)
         hidden_episodes = _episodes_without_content(histories) if is_server(system.memory) else set()
-        unjudgeable_claims += [
+        hidden_claims += [
             replace(claim, reason=NO_CONTENT) for claim in batch if claim.episode_id in hidden_episodes
         ]
         judged_claims = [claim for claim in batch if claim.episode_id not in hidden_episodes]
@@ -277,10 +270,8 @@ async def judge_claims(context: StepContext) -> Tables:
             *(benchmark.judge_claims(domain, judged_claims, texts, judge) for judge in judges.values())
         )
         for name, claims_of_judge in zip(judges, claims_by_judge, strict=True):
-            claims_of_judges[name] += claims_of_judge
-    return {
-        "score.claims": [*unjudgeable_claims, *average_judges(claims_of_judges, model=None)] if claims else []
-    }
+            verdicts[name] += claims_of_judge
+    return {"score.claims": [*hidden_claims, *average_judges(verdicts, model=None)] if claims else []}
 
 
 def _episodes_without_content(histories: Mapping[str, EpisodeHistory]) -> set[str]:

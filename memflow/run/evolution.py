@@ -95,13 +95,7 @@ async def play_assistant(
     """
     if not evolves(config, environment.benchmark):
         return await play_all(
-            episodes,
-            remember,
-            replier,
-            on_event=on_event,
-            clock=clock,
-            queries=queries,
-            observer=observer,
+            episodes, remember, replier, on_event=on_event, clock=clock, queries=queries, observer=observer
         )
     if with_base := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
@@ -191,15 +185,15 @@ class _Evolution:
         return list(zip(probes, replies, strict=True))
 
     async def _evolve(
-        self, policy: tuple[str, ...], probes_and_replies: Sequence[tuple[Probe, Reply]]
+        self, policy: tuple[str, ...], pairs: Sequence[tuple[Probe, Reply]]
     ) -> PolicyStep | None:
         """Return the evolution step that follows `policy`; None without feedback probes. Raises BadSettings."""
-        if not probes_and_replies:
+        if not pairs:
             return None
         environment = self.environment
         probes, replies = (
-            [probe for probe, _ in probes_and_replies],
-            [reply for _, reply in probes_and_replies],
+            [probe for probe, _ in pairs],
+            [reply for _, reply in pairs],
         )
         verdicts = await environment.benchmark.verdicts(environment.domain, probes, replies, MetricBackends())
         metrics = {probe.probe_id: probe.metric for probe in probes}

@@ -68,10 +68,7 @@ class EpisodeQueries:
     def between(self, first: int, end: int) -> list[str]:
         """Return the queries of the checkpoints with `first` <= checkpoint < `end`."""
         return [
-            query
-            for checkpoint, texts in self.checkpoints.items()
-            if first <= checkpoint < end
-            for query in texts
+            query for number, texts in self.checkpoints.items() if first <= number < end for query in texts
         ]
 
 
@@ -248,10 +245,10 @@ class _EpisodePlay:
             messages = [spoken for spoken in dialogue.spoken if spoken.reason is None]
             if messages:
                 await self._write(event, messages)
-            for index, failed_message in enumerate(
+            for index, lost_message in enumerate(
                 spoken for spoken in dialogue.spoken if spoken.reason is not None
             ):
-                self._record_unwritten(event, failed_message, position=len(messages) + index)
+                self._record_unwritten(event, lost_message, position=len(messages) + index)
             self.records.append(dialogue.record)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, history: list[Message]) -> bool:
@@ -294,10 +291,7 @@ class _EpisodePlay:
     async def _write(
         self, event: Event, messages: Sequence[SpokenMessage], first: int = 0, already_counted: int = 0
     ) -> None:
-        """Write messages to the memory, and record them as lines at the positions from `first` of the event.
-
-        The store's sequence number already includes the first `already_counted` messages.
-        """
+        """Write messages with positions from `first`. The sequence number includes the first `already_counted` ones."""
         sequence = self.memory.store.sequence - already_counted
         # A probe that follows a message within the write sees the memory before the write.
         queries_after = [self.queries.messages.get(spoken.message.message_id, ()) for spoken in messages]
@@ -329,9 +323,7 @@ class _EpisodePlay:
         has_dates = self.episode.dated or request.is_everything
         messages = [line.message for line in self.lines if line.reason is None and has_dates]
         columns = await forget(self.memory, request, messages, self.clock)
-        index = next(
-            position for position, line in enumerate(self.lines) if line.message.message_id == message_id
-        )
+        index = next(i for i, line in enumerate(self.lines) if line.message.message_id == message_id)
         self.lines[index] = replace(self.lines[index], **columns)
 
     async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
@@ -437,11 +429,8 @@ async def _play(
 def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
     """Yield (checkpoint, next checkpoint, events of the checkpoint) for each checkpoint; LAST follows the last one."""
     groups = [(number, list(group)) for number, group in groupby(events, key=lambda event: event.checkpoint)]
-    next_numbers = [
-        *(number for number, _ in groups[1:]),
-        LAST,
-    ]  # one more than groups if there are no events
-    for (number, group), next_number in zip(groups, next_numbers, strict=False):
+    successors = [*(number for number, _ in groups[1:]), LAST]  # one more than groups if there are no events
+    for (number, group), next_number in zip(groups, successors, strict=False):
         yield number, next_number, group
 
 

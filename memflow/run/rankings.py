@@ -143,7 +143,7 @@ class _Reader:
         Each probe is read twice: with `remember_deep`, which recalls up to DEPTH entries, and with the memory's own k.
         """
         ignored_kinds = self.memory.system.kinds_without_evidence
-        live_items = {
+        live = {
             item.entry_id: item for item in items if item.kind not in ignored_kinds and item.alive(sequence)
         }
 
@@ -153,7 +153,7 @@ class _Reader:
 
         rankings, recalls = await recalls_of(remember_deep), await recalls_of(remember_own)
         return [
-            self._row(probe, sequence, live_items, ranking, recall)
+            self._row(probe, sequence, live, ranking, recall)
             for probe, ranking, recall in zip(probes, rankings, recalls, strict=True)
         ]
 

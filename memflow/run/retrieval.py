@@ -73,17 +73,13 @@ def _entries_of(
     history: EpisodeHistory,
     reply: Reply,
     sequence_by_message: Mapping[str, int],
-    ignored_kinds: frozenset[str],
+    kinds: frozenset[str],
 ) -> ProbeEntries:
     """Return the evidence, the live entries and the recalled entries of a probe, as of its sequence number."""
-    sequence = history.sequence(probe)
-    items = {
-        item.entry_id: item
-        for item in history.items
-        if item.kind not in ignored_kinds and item.alive(sequence)
-    }
-    recalled_ids = [name for name in dict.fromkeys(reply.recalled) if name in items]
-    return ProbeEntries(row, received_evidence(probe, sequence, sequence_by_message), items, recalled_ids)
+    moment = history.sequence(probe)
+    items = {item.entry_id: item for item in history.items if item.kind not in kinds and item.alive(moment)}
+    ids = [name for name in dict.fromkeys(reply.recalled) if name in items]
+    return ProbeEntries(row, received_evidence(probe, moment, sequence_by_message), items, ids)
 
 
 def _rankings(

@@ -109,10 +109,7 @@ def observe_entries(probe: Probe, memory: Memory, items: Sequence[Item], start: 
 
 
 def _is_new(item: Item, start: int, versions: dict[str, Item]) -> bool:
-    """Return whether an entry got its text after `start`; False for a revision with the text of its former version.
-
-    `versions` has all entries of the episode by id.
-    """
+    """Return whether an entry got its text after `start`; False for a revision with the text of a former version."""
     version: Item | None = item
     while version is not None and version.since > start:
         version = versions.get(version.previous) if version.previous is not None else None

@@ -216,10 +216,7 @@ def sequence_numbers(transcript: Iterable[TranscriptMessage]) -> dict[str, int]:
 
 
 def received_evidence(probe: Probe, asked_at: int, sequence_by_message: Mapping[str, int]) -> frozenset[str]:
-    """Return the probe's evidence messages with a sequence number below `asked_at`.
-
-    Messages that the memory never received are omitted.
-    """
+    """Return the probe's evidence messages that the memory received with a sequence number below `asked_at`."""
     return frozenset(
         message for message in probe.evidence if sequence_by_message.get(message, asked_at) < asked_at
     )

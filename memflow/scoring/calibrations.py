@@ -41,25 +41,23 @@ def _with_calibration(score: Score, rows: Sequence[Calibration]) -> Score:
     """Return the score with the columns of its worst calibration: a failed one, or the lowest Youden index."""
     if not rows:  # the scripted chat is a rule, and its scores are labeled
         return score if score.scripted else replace(score, judge_calibration=NO_VERDICTS)
-    worst_calibration = min(
+    calibration = min(
         rows, key=lambda row: (row.passed is None, -1.0 if row.youden_low is None else row.youden_low)
     )
     columns = {
-        f"judge_{rate}{suffix}": getattr(worst_calibration, f"{rate}{suffix}")
+        f"judge_{rate}{suffix}": getattr(calibration, f"{rate}{suffix}")
         for rate in ("sensitivity", "specificity")
         for suffix in ("", "_low", "_high")
     }
-    if worst_calibration.passed is False:
-        reason = worst_calibration.reason if score.value is None else score.reason
-        return replace(
-            score, **columns, judge_calibration=f"{WITHHELD}: {worst_calibration.reason}", reason=reason
-        )
-    unknown_reason = next((row.reason for row in rows if row.passed is None), None)
-    if unknown_reason is not None:
-        return replace(score, **columns, judge_calibration=f"{UNCALIBRATED}: {unknown_reason}")
+    if calibration.passed is False:
+        reason = calibration.reason if score.value is None else score.reason
+        return replace(score, **columns, judge_calibration=f"{WITHHELD}: {calibration.reason}", reason=reason)
+    missing_reason = next((row.reason for row in rows if row.passed is None), None)
+    if missing_reason is not None:
+        return replace(score, **columns, judge_calibration=f"{UNCALIBRATED}: {missing_reason}")
     malformed = (
-        f"; {worst_calibration.out_of_form} of {worst_calibration.cases} verdicts are out of form"
-        if worst_calibration.out_of_form
+        f"; {calibration.out_of_form} of {calibration.cases} verdicts are out of form"
+        if calibration.out_of_form
         else ""
     )
     return replace(score, **columns, judge_calibration=f"{PASSED}{malformed}")

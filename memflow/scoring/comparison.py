@@ -51,10 +51,7 @@ def paired_difference(
     column: int = 0,
     needed: EpisodesNeeded | None = None,
 ) -> PairedDifference:
-    """Return one column of `differences` as a row, given the two `values` (of a, of b) over the `n` pairs.
-
-    `unpaired` counts the probes with a value for a only, and for b only. NaN becomes None.
-    """
+    """Return one column of `differences` as a row. `values` and `unpaired` have one item for a and one for b."""
     difference, low, high, error, p = (_finite(array[column]) for array in differences[:5])
     episodes = int(differences.episodes[column])
     reason = None

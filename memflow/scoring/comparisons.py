@@ -124,9 +124,7 @@ def mean_pairs(
             columns.append(((a, b), float(sums[a].sum()), float(sums[b].sum()), n))
     totals, counts = np.stack(difference_sums, axis=1), np.stack(item_counts, axis=1)
     differences = mean_differences(totals, counts, seed=seed)
-    needed_episodes = (
-        episodes_needed(np.where(counts > 0, totals, np.nan), seed=seed) if with_needed else None
-    )
+    needed = episodes_needed(np.where(counts > 0, totals, np.nan), seed=seed) if with_needed else None
     counts_by_assistant = has_value.sum(axis=1)
     return {
         (a, b): paired_difference(
@@ -135,7 +133,7 @@ def mean_pairs(
             n=n,
             unpaired=(int(counts_by_assistant[a]) - n, int(counts_by_assistant[b]) - n),
             column=column,
-            needed=needed_episodes[column] if needed_episodes else None,
+            needed=needed[column] if needed else None,
         )
         for column, ((a, b), total_a, total_b, n) in enumerate(columns)
     }
@@ -158,14 +156,10 @@ def _aggregate(context: DomainContext, measure: AggregateMeasure, pair: Position
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         jackknife = measure.score(leave_one_out_a) - measure.score(leave_one_out_b)
-    pseudo_values_of_episodes = pseudo_values(jackknife[:, None], np.array([values[0] - values[1]]))
-    needed_episodes = (
-        episodes_needed(pseudo_values_of_episodes, seed=context.seed)[0]
-        if np.isfinite(pseudo_values_of_episodes).all()
-        else None
-    )
+    pseudo = pseudo_values(jackknife[:, None], np.array([values[0] - values[1]]))
+    needed = episodes_needed(pseudo, seed=context.seed)[0] if np.isfinite(pseudo).all() else None
     unpaired = (sums.unpaired_a, sums.unpaired_b)
-    row = paired_difference(differences, values, n=sums.n, unpaired=unpaired, needed=needed_episodes)
+    row = paired_difference(differences, values, n=sums.n, unpaired=unpaired, needed=needed)
     return context.row(measure, WHOLE, pair, row)
 
 

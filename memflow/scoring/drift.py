@@ -214,10 +214,7 @@ class ScoreChange:
     def _test(
         self, old: Mapping[str, tuple[float, int]], new: Mapping[str, tuple[float, int]]
     ) -> tuple[float | None, float | None, float | None]:
-        """Return (low, high, p): the 95 % interval and the p value of the difference; None where there is none.
-
-        `old` and `new` have the sum and the number of the values by episode, before and after the change.
-        """
+        """Return (low, high, p) of the difference, given the sum and the number of the values by episode."""
         if not self.is_paired:
             a, b = (np.array([*sums.values()], dtype=np.float64) for sums in (old, new))
             return compare_samples(a, b, seed=self.seed)[1:]

@@ -148,10 +148,7 @@ def origin(rows: Sequence[Drift]) -> str:
 
 
 def stage_shares(rows: Sequence[Drift]) -> dict[Stage, float]:
-    """Return the share of each stage in the absolute parts of the differences, largest first.
-
-    Stages with a share below SMALLEST_SHARE are omitted, and all of them if no part differs from 0.
-    """
+    """Return the share of each stage in the absolute differences, largest first; at least SMALLEST_SHARE each."""
     sizes = {stage: math.fsum(abs(getattr(row, stage) or 0.0) for row in rows) for stage in STAGES}
     total = math.fsum(sizes.values())
     shares = {

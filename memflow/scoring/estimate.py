@@ -179,11 +179,7 @@ def value_score(
 
 
 def probe_score(
-    context: MetricContext,
-    metric: str,
-    asked: Iterable[Probe],
-    values: Mapping[str, float],
-    **options: Any,
+    context: MetricContext, metric: str, asked: Iterable[Probe], values: Mapping[str, float], **options: Any
 ) -> Score:
     """Return the score of the probes `asked`: the mean of their values in `values`, by probe id.
 
@@ -209,17 +205,10 @@ def slice_scores(
 ) -> list[Score]:
     """Return the score of each metric and variant over the probes of each slice that have a verdict of it."""
     return [
-        probe_score(
-            context,
-            metric,
-            probes_with_verdict,
-            known_values(values_by_probe),
-            variant=variant,
-            slice_name=name,
-        )
+        probe_score(context, metric, members, known_values(by_probe), variant=variant, slice_name=name)
         for name, probes in slices.items()
-        for (metric, variant), values_by_probe in values.items()
-        if (probes_with_verdict := [probe for probe in probes if probe.probe_id in values_by_probe])
+        for (metric, variant), by_probe in values.items()
+        if (members := [probe for probe in probes if probe.probe_id in by_probe])
     ]
 
 

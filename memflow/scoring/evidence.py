@@ -54,11 +54,7 @@ def evidence_scores(
 
 
 def _score(
-    metric: str,
-    variant: str,
-    name: str,
-    rows: Sequence[FailureAttribution],
-    context: MetricContext,
+    metric: str, variant: str, name: str, rows: Sequence[FailureAttribution], context: MetricContext
 ) -> Score:
     """Return one score of a slice, with the reason for a missing value."""
     value = _VALUES[metric]
@@ -76,13 +72,7 @@ def _score(
     elif not values:
         reason = next((row.reason for row in traceable if value(row) is None), None)
     return value_score(
-        context,
-        metric,
-        values,
-        len(traceable),
-        slice_name=name,
-        variant=variant,
-        reason=reason,
+        context, metric, values, len(traceable), slice_name=name, variant=variant, reason=reason
     )
 
 

@@ -166,13 +166,13 @@ def _with_best(
     best_recall = []
     for rankings in probes:
         memory, random = rankings[OWN], rankings[RANDOM]
-        best_ranking = rankings[mode_by_episode[memory.episode_id]]
+        top = rankings[mode_by_episode[memory.episode_id]]
         episode = episodes[memory.episode_id]
-        best_recall.append(_share(best_ranking))
-        totals[episode, 0] += _share(best_ranking) - _share(memory)
+        best_recall.append(_share(top))
+        totals[episode, 0] += _share(top) - _share(memory)
         counts[episode, 0] += 1
         if memory.read:
-            totals[episode, 1:] += [best_ranking.avoided or 0.0, random.avoided or 0.0]
+            totals[episode, 1:] += [top.avoided or 0.0, random.avoided or 0.0]
             counts[episode, 1:] += memory.read
     recall = {**result.recall, BEST: _mean(best_recall)}
     differences = mean_differences(totals, counts, seed=seed)

@@ -39,11 +39,7 @@ class History:
     def checkpoints(self) -> tuple[int, ...]:
         """The numbers of the checkpoints after the start, at which forgetting is possible."""
         return tuple(
-            sorted(
-                checkpoint
-                for metric, _, checkpoint in self.scores
-                if metric == FORGETTING and checkpoint is not None
-            )
+            sorted(number for metric, _, number in self.scores if metric == FORGETTING and number is not None)
         )
 
     @property
@@ -76,17 +72,13 @@ class History:
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the history as plain rows for JSON, one row per score that the tables show."""
-        cells = [
-            ("accuracy", checkpoint, self.accuracy(checkpoint)) for checkpoint in (None, *self.checkpoints)
-        ]
+        cells = [("accuracy", number, self.accuracy(number)) for number in (None, *self.checkpoints)]
         for metric in (FORGETTING, LEARNT, BACK):
-            cells += [(metric, checkpoint, self.score(metric, checkpoint)) for checkpoint in self.checkpoints]
+            cells += [(metric, number, self.score(metric, number)) for number in self.checkpoints]
         cells += [(metric, None, self.score(metric)) for metric in OVER_ALL]
         for metric in FLOORS:
-            cells += [(metric, checkpoint, self.score(metric, checkpoint)) for checkpoint in self.checkpoints]
-        return [
-            self._row(metric, checkpoint, score) for metric, checkpoint, score in cells if score is not None
-        ]
+            cells += [(metric, number, self.score(metric, number)) for number in self.checkpoints]
+        return [self._row(metric, number, score) for metric, number, score in cells if score is not None]
 
     def _row(self, metric: str, checkpoint: int | None, score: Score) -> dict[str, Any]:
         """Return a score as a row; the checkpoint is None for no-context accuracy and metrics over all checkpoints."""
@@ -139,10 +131,7 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
-    """Return the scores by (metric, variant, checkpoint), where None stands for all checkpoints.
-
-    Scores of other slices, such as categories, are omitted.
-    """
+    """Return the scores of checkpoints by (metric, variant, checkpoint), where None stands for all checkpoints."""
     scores_by_checkpoint: dict[tuple[str, str, int | None], Score] = {}
     for score in scores:
         match = _SLICE.fullmatch(score.slice)

@@ -96,7 +96,7 @@ class StoreLeak:
 
 
 async def find_leaks(
-    entries: Sequence[Item],
+    items: Sequence[Item],
     facts: Sequence[RetractedFact],
     embedder: Embedder | None = None,
     *,
@@ -108,19 +108,15 @@ async def find_leaks(
     `request_ids` are the messages that ask to forget, and their replies: an entry of these alone leaks a fact only if
     it names the value. Raises like `Embedder.embed`.
     """
-    entries = [item for item in entries if item.kind not in RECORDS]
-    request_entries = {
-        item.entry_id for item in entries if item.sources and {*item.sources} <= {*request_ids}
-    }
-    naming_entries = [_named(entries, fact) for fact in facts]
+    items = [item for item in items if item.kind not in RECORDS]
+    requests = {item.entry_id for item in items if item.sources and {*item.sources} <= {*request_ids}}
+    matches = [_named(items, fact) for fact in facts]
     similar: Sequence[set[str] | None] = [None] * len(facts)
     if embedder is not None:
-        similar = await _similar(entries, facts, embedder, threshold)
+        similar = await _similar(items, facts, embedder, threshold)
     leaks = []
-    for fact, (exact_ids, normalized_ids), similar_ids in zip(facts, naming_entries, similar, strict=True):
-        candidates = [
-            item for item in entries if item.entry_id not in {*exact_ids, *normalized_ids} | request_entries
-        ]
+    for fact, (exact, normalized), similar_ids in zip(facts, matches, similar, strict=True):
+        candidates = [item for item in items if item.entry_id not in {*exact, *normalized} | requests]
         paraphrase = (
             None
             if similar_ids is None
@@ -128,17 +124,17 @@ async def find_leaks(
         )
         candidates = [item for item in candidates if item.entry_id not in (paraphrase or ())]
         reason = NO_EMBEDDER if similar_ids is None else None
-        leaks.append(StoreLeak(exact_ids, normalized_ids, paraphrase, _combined(candidates, fact), reason))
+        leaks.append(StoreLeak(exact, normalized, paraphrase, _combined(candidates, fact), reason))
     return leaks
 
 
-def _named(entries: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _named(items: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Return (exact, normalized): the ids of the entries that contain the fact as it is, and in another notation."""
     exact_ids, normalized_ids = [], []
     names = [name for name in (fact.value, *fact.wordings) if name.strip()]
     words = _words(fact.value)
     neighbors = [f" {normalize(neighbor)} " for neighbor in fact.neighbors]
-    for item in entries:
+    for item in items:
         text = item.text
         for neighbor in fact.neighbors:
             text = text.replace(neighbor, "\n")
@@ -162,13 +158,13 @@ def _named(entries: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...
 
 
 async def _similar(
-    entries: Sequence[Item], facts: Sequence[RetractedFact], embedder: Embedder, threshold: float
+    items: Sequence[Item], facts: Sequence[RetractedFact], embedder: Embedder, threshold: float
 ) -> list[set[str] | None]:
     """Return the ids of entries with a sentence near to a wording of each fact, and nearer than to its neighbors.
 
     It has to be nearer than to the wordings without their value, too: else it may be about another value.
     """
-    parts = [(item.entry_id, part) for item in entries for part in sentences(item.text)]
+    parts = [(item.entry_id, part) for item in items for part in sentences(item.text)]
     texts = [
         *(part for _, part in parts),
         *(text for fact in facts for text in (*fact.wordings, *fact.neighbors, *_without_value(fact))),
@@ -180,17 +176,13 @@ async def _similar(
     entry_vectors = np.stack([rows[part] for _, part in parts])
     similar: list[set[str] | None] = []
     for fact in facts:
-        wording_cosine, neighbor_cosine, bare_cosine = (
+        cosine, neighbor_cosine, bare_cosine = (
             np.max(entry_vectors @ np.stack([rows[text] for text in group]).T, axis=1)
             if group
             else np.full(len(parts), -1.0)
             for group in (fact.wordings, fact.neighbors, _without_value(fact))
         )
-        is_paraphrase = (
-            (wording_cosine >= threshold)
-            & (wording_cosine > neighbor_cosine)
-            & (wording_cosine > bare_cosine + MARGIN)
-        )
+        is_paraphrase = (cosine >= threshold) & (cosine > neighbor_cosine) & (cosine > bare_cosine + MARGIN)
         similar.append({parts[position][0] for position in np.flatnonzero(is_paraphrase)})
     return similar
 
@@ -199,29 +191,24 @@ def _without_value(fact: RetractedFact) -> list[str]:
     return [wording.replace(fact.value, "") for wording in fact.wordings if fact.value in wording]
 
 
-def _combined(entries: Sequence[Item], fact: RetractedFact) -> tuple[tuple[str, str], ...]:
+def _combined(items: Sequence[Item], fact: RetractedFact) -> tuple[tuple[str, str], ...]:
     """Return the pairs of entries that give the value away together: both clues, or the parts of its words.
 
     Entries with a part of the words count only if both also name the subject: a further word of a wording.
     """
-    normalized_texts = {item.entry_id: f" {normalize(item.text)} " for item in entries}
+    texts = {item.entry_id: f" {normalize(item.text)} " for item in items}
     pairs = [
-        (entry_a, entry_b)
+        (a, b)
         for clue in fact.clues
-        for entry_a in normalized_texts
-        for entry_b in normalized_texts
-        if f" {normalize(clue[0])} " in normalized_texts[entry_a]
-        and f" {normalize(clue[1])} " in normalized_texts[entry_b]
+        for a in texts
+        for b in texts
+        if f" {normalize(clue[0])} " in texts[a] and f" {normalize(clue[1])} " in texts[b]
     ]
     value = _words(fact.value)
     subject = {word for wording in fact.wordings for word in _words(wording)} - value
     if len(value) > 1:
-        words = {item.entry_id: _words(item.text) for item in entries}
-        parts = [
-            entry_id
-            for entry_id, entry_words in words.items()
-            if entry_words & value and entry_words & subject
-        ]
+        words = {item.entry_id: _words(item.text) for item in items}
+        parts = [entry_id for entry_id, terms in words.items() if terms & value and terms & subject]
         pairs += [pair for pair in combinations(parts, 2) if value <= words[pair[0]] | words[pair[1]]]
     return tuple(dict.fromkeys(pairs))
 

@@ -80,10 +80,7 @@ class Metric:
     @property
     def range(self) -> tuple[float, float]:
         """The minimum and the maximum value of the metric; infinite where the range is unbounded."""
-        return (
-            -math.inf if self.low is None else self.low,
-            math.inf if self.high is None else self.high,
-        )
+        return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
 
     def is_proportion(self, variant: str) -> bool:
         """Return whether each value under this variant is 0 or 1, apart from means over several judges."""

@@ -96,10 +96,7 @@ def unmeasured_row(attribution: FailureAttribution, reason: str) -> ProbeRetriev
 
 
 def _row(
-    probe: ProbeEntries,
-    ranking: str,
-    recalled: Sequence[frozenset[str]],
-    ranks: list[float],
+    probe: ProbeEntries, ranking: str, recalled: Sequence[frozenset[str]], ranks: list[float]
 ) -> ProbeRetrieval:
     """Return the row of a ranking: `recalled` are the evidence messages that it recalls, in each of its draws.
 

@@ -91,10 +91,7 @@ class _Histories:
                 self._differences[episode] = difference
 
     def stage_before(self, probe: Probe) -> Stage | None:
-        """Return the stage of the first differing message before a probe, in its base episodes or in its own.
-
-        It is None if no such message differs.
-        """
+        """Return the stage of the first differing message before a probe, in its base episodes or its own, or None."""
         if probe.opens:  # asked without context
             return None
         difference = self._differences.get(probe.episode_id)
@@ -135,14 +132,10 @@ def _first_difference(
     old_messages: Sequence[TranscriptMessage], new_messages: Sequence[TranscriptMessage]
 ) -> _Difference | None:
     """Return the first message that differs; None if all messages are equal."""
-    for position, (old_message, new_message) in enumerate(zip_longest(old_messages, new_messages)):
-        if (
-            old_message is not None
-            and new_message is not None
-            and _content(old_message) == _content(new_message)
-        ):
+    for position, (old, new) in enumerate(zip_longest(old_messages, new_messages)):
+        if old is not None and new is not None and _content(old) == _content(new):
             continue
-        messages = [message for message in (old_message, new_message) if message is not None]
+        messages = [message for message in (old, new) if message is not None]
         stage: Stage = "answers" if messages[-1].origin == "assistant" else "users"
         return _Difference(position, min(message.checkpoint for message in messages), stage)
     return None

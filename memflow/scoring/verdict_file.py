@@ -114,11 +114,7 @@ def verdict_text(
         if row.probe_id in names
     ]
     header = Header(
-        format="memflow verdicts",
-        version=1,
-        **dict(evaluated),
-        verdicts=len(lines),
-        digest=digest(lines),
+        format="memflow verdicts", version=1, **dict(evaluated), verdicts=len(lines), digest=digest(lines)
     )
     return "".join(f"{line}\n" for line in (_json(header), *lines))
 
@@ -139,16 +135,12 @@ def parse_verdicts(text: str, name: str) -> VerdictFile:
             "`memflow export verdicts`."
         )
     return VerdictFile(
-        header=header,
-        lines=[_parse(VerdictLine, line, name, number) for number, line in enumerate(lines, 2)],
+        header=header, lines=[_parse(VerdictLine, line, name, number) for number, line in enumerate(lines, 2)]
     )
 
 
 def with_file(values: VerdictValues, file: VerdictFile, label: str, variant: str) -> VerdictValues:
-    """Return the values with those of a file's `variant` as a further, last assistant `label` without an oracle.
-
-    Probes that the file lacks get NaN; verdicts of other probes are ignored.
-    """
+    """Return the values with those of a file as the last assistant, without an oracle; NaN for a missing verdict."""
     positions = {probe.probe_id: position for position, probe in enumerate(values.probes)}
     no_values = np.full(len(positions), np.nan)
     file_values: dict[str, np.ndarray] = {}

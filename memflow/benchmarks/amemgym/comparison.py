@@ -11,14 +11,7 @@ import numpy as np
 from memflow.metrics.diagnosis import memory_score
 from memflow.records import Probe
 from memflow.scoring.estimate import chance_values, change_slices
-from memflow.scoring.measures import (
-    STANDARD,
-    AggregateMeasure,
-    Array,
-    Mask,
-    PairedSums,
-    VerdictValues,
-)
+from memflow.scoring.measures import STANDARD, AggregateMeasure, Array, Mask, PairedSums, VerdictValues
 
 NO_ORACLE = "the memory oracle has no scores with the same model, or is faulty; run it as well"
 PARTS = 4

@@ -141,25 +141,20 @@ class OptionWriter:
             recovery = await ask(self.simulator, reader, fields)
             if recovery.value is None:
                 return text, recovery.reason
-            recovered_index = recovery.value.answer - 1
-            if recovered_index == index:
+            choice = recovery.value.answer - 1
+            if choice == index:
                 return text, None
             if refinement < self.config.refinements:
-                fields |= {
-                    "meant": json_lines(variants[index]),
-                    "taken": json_lines(variants[recovered_index]),
-                }
+                fields |= {"meant": json_lines(variants[index]), "taken": json_lines(variants[choice])}
                 rewrite = await ask(self.simulator, writer, fields)
                 if rewrite.value is None:
                     return text, rewrite.reason
                 text = rewrite.value.answer
-        expected_values, recovered_values = (
-            ", ".join(variants[number].values()) for number in (index, recovered_index)
-        )
+        gold, guess = (", ".join(variants[number].values()) for number in (index, choice))
         return (
             text,
-            f"after {self.config.refinements} refinements the answer for ({expected_values}) is still recovered as "
-            f"({recovered_values})",
+            f"after {self.config.refinements} refinements the answer for ({gold}) is still recovered as "
+            f"({guess})",
         )
 
 

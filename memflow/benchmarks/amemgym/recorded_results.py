@@ -99,12 +99,10 @@ class StateResult(_Result):
     @model_validator(mode="after")
     def _has_a_schema(self) -> "StateResult":
         """Raise ValueError unless the query lists the possible values of each answered variable."""
-        missing_names = [
-            value.info_type for value in self.results if value.info_type not in self.schema_of_query()
-        ]
-        if missing_names:
+        names = [value.info_type for value in self.results if value.info_type not in self.schema_of_query()]
+        if names:
             raise ValueError(
-                f"the recorded query does not list the possible values of the variable {missing_names[0]}; record it "
+                f"the recorded query does not list the possible values of the variable {names[0]}; record it "
                 "again"
             )
         return self

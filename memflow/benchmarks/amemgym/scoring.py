@@ -100,10 +100,7 @@ def _metric_values(results: AssistantResults) -> list[_MetricValues]:
 
 
 def _memory_scores(
-    context: MetricContext,
-    results: AssistantResults,
-    probes: Sequence[Probe],
-    slice_name: str,
+    context: MetricContext, results: AssistantResults, probes: Sequence[Probe], slice_name: str
 ) -> Iterator[Score]:
     """Yield the memory score and its variants over the probes that both the assistant and the oracle answered."""
     choices = [probe for probe in probes if probe.kind == "choice"]

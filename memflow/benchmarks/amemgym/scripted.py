@@ -90,11 +90,8 @@ def _refine(request: ChatRequest) -> str:
     names = request.fields["names"].split("\n")
     canonical = {name: vocabulary_of(request).canonical(name) for name in names}
     counts = Counter(canonical.values())
-    new_names = {
-        name: canonical_name if counts[canonical_name] > 1 else name
-        for name, canonical_name in canonical.items()
-    }
-    return json.dumps(new_names, ensure_ascii=False)
+    renames = {name: new if counts[new] > 1 else name for name, new in canonical.items()}
+    return json.dumps(renames, ensure_ascii=False)
 
 
 def _unify(request: ChatRequest) -> str:
@@ -115,10 +112,8 @@ def _updates(request: ChatRequest) -> str:
     """Return a new random value for as many random variables as the request asks for, as JSON."""
     rng = _rng(request)
     choices = _json(request, "schema")
-    selected_names = rng.sample([*choices], min(int(request.fields["changes"]), len(choices)))
-    moves = [
-        {"variable": name, "value": rng.choice(choices[name])} for name in choices if name in selected_names
-    ]
+    names = rng.sample([*choices], min(int(request.fields["changes"]), len(choices)))
+    moves = [{"variable": name, "value": rng.choice(choices[name])} for name in choices if name in names]
     return json.dumps(
         {"summary": rng.choice(vocabulary_of(request).occasions), "moves": moves}, ensure_ascii=False
     )
@@ -156,19 +151,17 @@ def _message(request: ChatRequest, rng: random.Random, state: Mapping[str, str],
     The question depends on the first variable and on the quarter of the year, so a user rarely repeats one.
     """
     vocabulary, variable = vocabulary_of(request), next(iter(state))
-    statement = vocabulary.joined(
-        [rng.choice(getattr(vocabulary.texts(*item), kind)) for item in state.items()]
-    )
+    text = vocabulary.joined([rng.choice(getattr(vocabulary.texts(*item), kind)) for item in state.items()])
     topic = vocabulary.topic_of(variable)
     words = vocabulary.topics.get(topic)
     if words is None:
-        return vocabulary.space.join([statement, vocabulary.asked])
+        return vocabulary.space.join([text, vocabulary.asked])
     name, names, exchanges = vocabulary.canonical(variable), [*words["variables"]], words["exchanges"]
     year, month, _ = map(int, request.fields["date"].split("-"))
     number = (12 * year + month) // 3 * len(names) + [*names, name].index(name)
     order = random.Random(seeded(request.fields["profile"], topic)).sample(exchanges, len(exchanges))
-    ask, aside = order[number % len(order)][0], vocabulary.within_sentence(statement)
-    return rng.choice(vocabulary.frames[kind]).format(told=statement, aside=aside, ask=ask)
+    ask, aside = order[number % len(order)][0], vocabulary.within_sentence(text)
+    return rng.choice(vocabulary.frames[kind]).format(told=text, aside=aside, ask=ask)
 
 
 def _topic_groups(request: ChatRequest, names: Sequence[str]) -> list[list[str]]:

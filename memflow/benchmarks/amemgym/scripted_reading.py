@@ -106,8 +106,8 @@ def _position(sentence: str, words: str) -> int:
 @lru_cache(maxsize=_CACHED)
 def _whole_words(words: str) -> re.Pattern[str]:
     """Return the pattern of `words` as whole words. Chinese words match anywhere, as Chinese has no word boundaries."""
-    start_limit, end_limit = (
+    start, end = (
         r"(?<!\w)" if words[:1].isascii() else "",
         r"(?!\w)" if words[-1:].isascii() else "",
     )
-    return re.compile(start_limit + re.escape(words) + end_limit)
+    return re.compile(start + re.escape(words) + end)

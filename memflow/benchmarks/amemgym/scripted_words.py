@@ -82,17 +82,13 @@ class ScriptVocabulary:
     def texts(self, variable: str, value: str) -> ValueTexts:
         """Return the texts of a value, composed for one that the vocabulary does not have."""
         name, words = in_words(variable), in_words(value)
-        composed_texts = [pattern.format(variable=name, value=words) for pattern in self.told]
-        return self.worded.get(in_words(self.canonical(variable)), {}).get(words) or ValueTexts(
-            composed_texts, composed_texts
-        )
+        texts = [pattern.format(variable=name, value=words) for pattern in self.told]
+        return self.worded.get(in_words(self.canonical(variable)), {}).get(words) or ValueTexts(texts, texts)
 
     def joined(self, statements: Sequence[str]) -> str:
         """Return the statements as one text, in which every later one is connected to the one before it."""
-        first_statement, *later_statements = statements
-        return self.space.join(
-            [first_statement, *(self.also + self.within_sentence(text) for text in later_statements)]
-        )
+        head, *tail = statements
+        return self.space.join([head, *(self.also + self.within_sentence(text) for text in tail)])
 
     @staticmethod
     def within_sentence(text: str) -> str:
@@ -121,10 +117,8 @@ class ScriptVocabulary:
         variables = topic["variables"] if topic is not None else {}
         advice = []
         for name, value in variant.items():
-            vocabulary_advice = variables.get(self.canonical(name), {}).get(value, {}).get("advice")
-            advice.append(
-                vocabulary_advice or self.advice.format(variable=in_words(name), value=in_words(value))
-            )
+            sentence = variables.get(self.canonical(name), {}).get(value, {}).get("advice")
+            advice.append(sentence or self.advice.format(variable=in_words(name), value=in_words(value)))
         return self.space.join(advice)
 
     @cached_property

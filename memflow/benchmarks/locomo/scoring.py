@@ -73,11 +73,11 @@ def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Val
         ]
         if len(runs) < 2:
             continue
-        common_probes = [probe for probe in probes if all(probe.probe_id in run for run in runs)]
+        shared_probes = [probe for probe in probes if all(probe.probe_id in run for run in runs)]
         means = [
-            sum(run[probe.probe_id] for probe in common_probes) / max(1, len(common_probes)) for run in runs
+            sum(run[probe.probe_id] for probe in shared_probes) / max(1, len(shared_probes)) for run in runs
         ]
-        sample = Sample(len(probes), len(common_probes), len({probe.episode_id for probe in common_probes}))
+        sample = Sample(len(probes), len(shared_probes), len({probe.episode_id for probe in shared_probes}))
         variant = STANDARD if contract == first_contract else contract
         yield estimate(
             context,

@@ -38,11 +38,7 @@ CONTRACTS = {
     "judge_abstention": "explanation",
 }
 """The field that contains the gold, by contract."""
-_BY_TYPE = {
-    TEMPORAL: "judge_temporal",
-    UPDATE: "judge_update",
-    SINGLE_PREFERENCE: "judge_preference",
-}
+_BY_TYPE = {TEMPORAL: "judge_temporal", UPDATE: "judge_update", SINGLE_PREFERENCE: "judge_preference"}
 
 
 class Label(NamedTuple):

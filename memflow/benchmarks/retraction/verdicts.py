@@ -23,13 +23,7 @@ from memflow.benchmarks.retraction.metrics import (
     RESTORATION,
     STALE,
 )
-from memflow.benchmarks.retraction.plans import (
-    CONTRADICTED,
-    NEVER_TOLD,
-    RESTATED,
-    RESTRICTED,
-    TOLD,
-)
+from memflow.benchmarks.retraction.plans import CONTRADICTED, NEVER_TOLD, RESTATED, RESTRICTED, TOLD
 from memflow.benchmarks.retraction.probes import DIRECT, TASK, form_of
 from memflow.benchmarks.retraction.store import find_store_leaks, store_verdicts
 from memflow.benchmarks.verdicts import UNPARSED, only_assistant, verdict_row

@@ -113,9 +113,7 @@ class AMem(ModelWrittenMemory):
     linked: int = parameter(10, "Maximum number of linked notes that are recalled, too.")
     k_links: int = parameter(5, "Number of older notes that a new note may be linked to.")
     query: str = parameter(
-        "question",
-        "The text searched for: the question, or its keywords.",
-        choices=("question", "keywords"),
+        "question", "The text searched for: the question, or its keywords.", choices=("question", "keywords")
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")

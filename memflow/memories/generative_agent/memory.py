@@ -192,13 +192,11 @@ class GenerativeAgent(ModelWrittenMemory):
         """Add insights as reflections, with the sources of all memories that they cite."""
         vectors, ratings = await asyncio.gather(
             self.embed([insight.insight for insight, _ in insights], "passage"),
-            self._rate((insight.insight, sources_of(cited_memories)) for insight, cited_memories in insights),
+            self._rate((insight.insight, sources_of(cited)) for insight, cited in insights),
         )
-        for (insight, cited_memories), vector, rating in zip(insights, vectors, ratings, strict=True):
-            meta = {**rating, "because": [item.entry_id for item in cited_memories]}
-            self.store.add(
-                REFLECTION, insight.insight, sources=sources_of(cited_memories), vector=vector, meta=meta
-            )
+        for (insight, cited), vector, rating in zip(insights, vectors, ratings, strict=True):
+            meta = {**rating, "because": [item.entry_id for item in cited]}
+            self.store.add(REFLECTION, insight.insight, sources=sources_of(cited), vector=vector, meta=meta)
 
 
 def _cited_memories(insight: Insight, memories: Sequence[Item]) -> list[Item]:
@@ -209,10 +207,10 @@ def _citation_check(count: int) -> ItemCheck:
     """Return a function that finds the error in an insight: the number of a statement above `count`."""
 
     def check(insight: Insight, accepted: Sequence[Insight]) -> str | None:
-        unknown_numbers = [number for number in insight.because if number > count]
+        wrong_numbers = [number for number in insight.because if number > count]
         return (
-            f"there is no statement {unknown_numbers[0]}; they are numbered 1 to {count}"
-            if unknown_numbers
+            f"there is no statement {wrong_numbers[0]}; they are numbered 1 to {count}"
+            if wrong_numbers
             else None
         )
 

@@ -32,11 +32,9 @@ def _extract(request: ChatRequest) -> Facts:
 
 def _update(request: ChatRequest) -> Operations:
     """Return the update decisions: a fact replaces the memory with the same subject; other facts are added."""
-    memory_part, _, fact_part = request.fields["messages"].rpartition(_NEW)
-    facts: list[str] = _listed(fact_part.rpartition(_END)[0])
-    memories: list[dict[str, str]] = (
-        _listed(memory_part.rpartition(_KNOWN)[2]) if _KNOWN in memory_part else []
-    )
+    head, _, tail = request.fields["messages"].rpartition(_NEW)
+    facts: list[str] = _listed(tail.rpartition(_END)[0])
+    memories: list[dict[str, str]] = _listed(head.rpartition(_KNOWN)[2]) if _KNOWN in head else []
     memory_of_subject = {subject(memory["text"]): memory for memory in memories}
     operations: list[Operation] = []
     for fact in facts:

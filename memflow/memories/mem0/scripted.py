@@ -121,10 +121,10 @@ def _relations(request: ChatRequest) -> Relations:
 
 def _resolve(request: ChatRequest) -> Obsolete:
     """Return the numbers of the old relations that have the same source and label as a new relation."""
-    new_keys = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
-    old_relations = _lines(request.fields["old"])
+    keys = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
+    relations = _lines(request.fields["old"])
     return Obsolete(
-        obsolete=[number for number, text in old_relations if text.rpartition(" -> ")[0] in new_keys][:10]
+        obsolete=[number for number, text in relations if text.rpartition(" -> ")[0] in keys][:10]
     )
 
 

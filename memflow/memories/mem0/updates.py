@@ -118,11 +118,7 @@ class FactUpdate:
         if not decision.replaces:
             sources = tuple(dict.fromkeys((*memory.sources, *fact.sources)))
         self.store.revise(
-            memory,
-            text=with_date(text, date),
-            sources=sources,
-            vector=vectors[text],
-            meta=_meta(date),
+            memory, text=with_date(text, date), sources=sources, vector=vectors[text], meta=_meta(date)
         )
 
     def _updated_text(self, decision: Decision) -> str:

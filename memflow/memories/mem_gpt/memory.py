@@ -43,9 +43,7 @@ class MemGpt(ModelWrittenMemory):
     flush_evicted: float = parameter(0.5, "Share of the queue's tokens that is evicted.", high=1)
     k: int = parameter(5, "Number of entries per page of search results.", low=1)
     steps: int = parameter(
-        10,
-        "Maximum rounds of function calls, each on request of a heartbeat; 1 in MemBench.",
-        low=1,
+        10, "Maximum rounds of function calls, each on request of a heartbeat; 1 in MemBench.", low=1
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=11, chat_read=10, embed_write=11, embed_read=20, per="message")

@@ -15,10 +15,7 @@ MAX_QUERY_CHARACTERS, MAX_WORKFLOW_CHARACTERS = 160, 600
 
 
 def _build_procedure(request: ChatRequest) -> Procedure:
-    """Return a procedure: the trajectory's first line as the query, its statements as the workflow.
-
-    Lines in brackets are dates.
-    """
+    """Return a procedure: the trajectory's first line as the query, its statements as the workflow, without dates."""
     trajectory = request.fields["trajectory"]
     lines = [line for line in trajectory.splitlines() if line.strip() and not line.startswith("[")]
     first_line = lines[0] if lines else trajectory
@@ -28,10 +25,7 @@ def _build_procedure(request: ChatRequest) -> Procedure:
 
 
 def _judge_outcome(request: ChatRequest) -> Outcome:
-    """Return the outcome by the first user message with a keyword: the one after the exchange, then the newest first.
-
-    The exchange's first line is the task and is not judged.
-    """
+    """Return the outcome by the newest user message with a keyword; the first one, the task, is not judged."""
     user_lines = [line for line in request.fields["exchange"].splitlines() if line.startswith("user: ")]
     for user_message in (request.fields["after"], *user_lines[:0:-1]):
         if _COMPLAINT.search(user_message):

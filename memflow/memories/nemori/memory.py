@@ -94,14 +94,12 @@ class Nemori(ModelWrittenMemory):
         notes = recall_notes(episodes, statements, originals)
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), buffer)
 
-    async def _confidences(
-        self, segments: Segments, new_messages: Sequence[StoredMessage]
-    ) -> dict[int, float]:
+    async def _confidences(self, segments: Segments, batch: Sequence[StoredMessage]) -> dict[int, float]:
         """Return by message number the model's confidence of a new topic, from 0 to 1; empty without an answer."""
-        numbers = segments.possible_starts(len(new_messages))
+        numbers = segments.possible_starts(len(batch))
         if not numbers:
             return {}
-        messages = [*segments.open, *new_messages]
+        messages = [*segments.open, *batch]
         candidates = messages[numbers.start - 1 :]
 
         def find_error(boundary: Boundary, accepted: Sequence[Boundary]) -> str | None:
@@ -156,7 +154,7 @@ class Nemori(ModelWrittenMemory):
                 ]
                 await self._learn(merged_messages, await self._predict(merged_episode))
 
-    async def _merge(self, new_episode: Item, candidates: Sequence[Item]) -> Item | None:
+    async def _merge(self, new: Item, candidates: Sequence[Item]) -> Item | None:
         """Merge a new episode with the candidate that the model names, if any. Return the merged episode or None."""
         if not candidates:
             return None
@@ -169,32 +167,28 @@ class Nemori(ModelWrittenMemory):
                 )
             return None
 
-        fields = {"candidates": episode_sections(candidates), "new": new_episode.text}
+        fields = {"candidates": episode_sections(candidates), "new": new.text}
         choice: MergeChoice | None = await self.ask(
-            "merge",
-            fields,
-            sources=new_episode.sources,
-            check=find_error,
-            numbers={"episode": len(candidates)},
+            "merge", fields, sources=new.sources, check=find_error, numbers={"episode": len(candidates)}
         )
         if choice is None or choice.episode == 0:
             return None
-        old_episode = candidates[choice.episode - 1]
-        sources = list(dict.fromkeys((*old_episode.sources, *new_episode.sources)))
-        fields = {"old": old_episode.text, "new": new_episode.text}
+        old = candidates[choice.episode - 1]
+        sources = list(dict.fromkeys((*old.sources, *new.sources)))
+        fields = {"old": old.text, "new": new.text}
         narration: Narration | None = await self.ask("combine", fields, sources=sources)
         if narration is None:
             return None
-        time = old_episode.meta["time"] or new_episode.meta["time"]
+        time = old.meta["time"] or new.meta["time"]
         text = episode_text(narration, time)
         [vector] = await self.embed([text], "passage")
         meta = {
             "title": narration.title,
             "time": time,
-            "originals": [*old_episode.meta["originals"], *new_episode.meta["originals"]],
+            "originals": [*old.meta["originals"], *new.meta["originals"]],
         }
-        self.store.retire(new_episode.entry_id)
-        return self.store.revise(old_episode, text=text, sources=sources, vector=vector, meta=meta)
+        self.store.retire(new.entry_id)
+        return self.store.revise(old, text=text, sources=sources, vector=vector, meta=meta)
 
     def _merge_candidates(self, vector: Vector) -> list[Item]:
         """Return the episodes that an episode may be merged with, nearest first, as `merging` selects them."""
@@ -205,10 +199,7 @@ class Nemori(ModelWrittenMemory):
         return [hit.item for hit in hits if hit.score >= threshold and hit.item.meta["title"] is not None]
 
     async def _predict(self, episode: Item) -> str | None:
-        """Return the model's prediction of an episode's content from related statements.
-
-        None without statements, for an episode without a narration, or without a usable answer.
-        """
+        """Return the model's prediction of a narrated episode's content from related statements; None without them."""
         assert episode.vector is not None
         statements = self.statements.search(episode.vector, self.related)
         if not statements or episode.meta["title"] is None:

@@ -65,10 +65,8 @@ def _merge(request: ChatRequest) -> MergeChoice:
 
 def _combine(request: ChatRequest) -> Narration:
     """Return the title of the old episode, and the sentences of both narratives, each once."""
-    (title, _, old_narrative), (_, _, new_narrative) = (
-        request.fields[name].partition("\n") for name in ("old", "new")
-    )
-    sentences = dict.fromkeys(statements(old_narrative) + statements(new_narrative))
+    (title, _, old_text), (_, _, new_text) = (request.fields[name].partition("\n") for name in ("old", "new"))
+    sentences = dict.fromkeys(statements(old_text) + statements(new_text))
     return Narration(title=_DATE.sub("", title), narrative=" ".join(sentences) or title)
 
 
@@ -85,10 +83,8 @@ def _calibrate(request: ChatRequest) -> Statements:
             statement = sentence[:MAX_STATEMENT]
             if statement not in request.fields["predicted"]:
                 first_messages.setdefault(statement, number)
-    new_statements = [
-        Statement(statement=statement, lines=[number]) for statement, number in first_messages.items()
-    ]
-    return Statements(statements=new_statements[:MAX_STATEMENTS])
+    answers = [Statement(statement=statement, lines=[number]) for statement, number in first_messages.items()]
+    return Statements(statements=answers[:MAX_STATEMENTS])
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:

@@ -29,15 +29,9 @@ def cited_articles(text: str) -> frozenset[str]:
     articles = set()
     for citation in _CITED.finditer(text):
         for article in _ARTICLE.finditer(citation["articles"]):
-            *leading_articles, last_article = (
-                str(parse_numeral(numeral)) for numeral in article["numbers"].split("、")
-            )
-            articles.update(leading_articles)
-            articles.add(
-                f"{last_article}-{parse_numeral(article['inserted'])}"
-                if article["inserted"]
-                else last_article
-            )
+            *leading, final = (str(parse_numeral(numeral)) for numeral in article["numbers"].split("、"))
+            articles.update(leading)
+            articles.add(f"{final}-{parse_numeral(article['inserted'])}" if article["inserted"] else final)
     return frozenset(articles)
 
 

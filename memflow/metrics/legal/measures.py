@@ -70,12 +70,12 @@ def judgment_scores(answer: str, gold: str, variant: Variant = "standard") -> di
     Months and fines score 1 - |a - b| / max(a, b), 1 if both are 0, and 0 if only one is set or only one is death. In
     `published_code`, a recall or precision without data is 0, and two fines on different sides of 10,000 yuan score 0.
     """
-    answer_content, gold_content = read_judgment(answer, variant), read_judgment(gold, variant)
+    answer_facts, gold_facts = read_judgment(answer, variant), read_judgment(gold, variant)
     published = variant == "published_code"
     scores = {}
     for kind, answer_names, gold_names in (
-        ("charge", answer_content.charges, gold_content.charges),
-        ("statute", answer_content.statutes, gold_content.statutes),
+        ("charge", answer_facts.charges, gold_facts.charges),
+        ("statute", answer_facts.statutes, gold_facts.statutes),
     ):
         common = len(answer_names & gold_names)
         for share, owner, names in (("recall", "gold", gold_names), ("precision", "answer", answer_names)):
@@ -84,14 +84,12 @@ def judgment_scores(answer: str, gold: str, variant: Variant = "standard") -> di
             else:
                 score = MetricResult(0.0) if published else MetricResult(None, f"the {owner} names no {kind}")
             scores[f"{kind}_{share}"] = score
-    only_one_is_death = (answer_content.months >= DEATH) != (gold_content.months >= DEATH)
+    one_is_death = (answer_facts.months >= DEATH) != (gold_facts.months >= DEATH)
     scores["time"] = _nearness(
-        "prison term", answer_content.months, gold_content.months, incomparable=only_one_is_death
+        "prison term", answer_facts.months, gold_facts.months, incomparable=one_is_death
     )
-    on_different_sides = published and (answer_content.fine - _LARGE) * (gold_content.fine - _LARGE) < 0
-    scores["fine"] = _nearness(
-        "fine", answer_content.fine, gold_content.fine, incomparable=on_different_sides
-    )
+    apart = published and (answer_facts.fine - _LARGE) * (gold_facts.fine - _LARGE) < 0
+    scores["fine"] = _nearness("fine", answer_facts.fine, gold_facts.fine, incomparable=apart)
     return scores
 
 
@@ -116,27 +114,16 @@ def comparable_passages(
     If a text is missing, return a MetricResult with the reason instead. In `published_code`, a missing passage makes
     both passages incomparable.
     """
-    answer_sections, gold_sections = (
-        read_judgment(answer, variant).sections,
-        read_judgment(gold, variant).sections,
-    )
+    answer_parts, gold_parts = (read_judgment(text, variant).sections for text in (answer, gold))
     passages: dict[str, tuple[str, str] | MetricResult] = {}
-    for name, answer_text, gold_text in (
-        ("reasoning", answer_sections.reasoning, gold_sections.reasoning),
-        ("judgment", answer_sections.judgment, gold_sections.judgment),
+    for name, texts in (
+        ("reasoning", (answer_parts.reasoning, gold_parts.reasoning)),
+        ("judgment", (answer_parts.judgment, gold_parts.judgment)),
     ):
-        owners = " and ".join(
-            owner for owner, text in (("the answer", answer_text), ("the gold", gold_text)) if not text
-        )
-        passages[name] = (
-            MetricResult(None, f"no {name} is found in {owners}") if owners else (answer_text, gold_text)
-        )
-    missing_passage = next(
-        (passage for passage in passages.values() if isinstance(passage, MetricResult)), None
-    )
-    if variant == "published_code" and missing_passage:
-        return {
-            name: passage if isinstance(passage, MetricResult) else missing_passage
-            for name, passage in passages.items()
-        }
+        owners = [owner for owner, text in zip(("the answer", "the gold"), texts, strict=True) if not text]
+        reason = f"no {name} is found in {' and '.join(owners)}"
+        passages[name] = MetricResult(None, reason) if owners else texts
+    gap = next((pair for pair in passages.values() if isinstance(pair, MetricResult)), None)
+    if variant == "published_code" and gap:
+        return {name: pair if isinstance(pair, MetricResult) else gap for name, pair in passages.items()}
     return passages

@@ -110,8 +110,8 @@ def charges(document: str) -> frozenset[str]:
 def statutes(document: str) -> frozenset[str]:
     """Return the numbers of the cited articles of the Criminal Law, without suffixes such as 之一."""
 
-    def cited(text: str) -> list[str]:
-        return [citation for pattern in _CITED for citation in pattern.findall(text)]
+    def cited(part: str) -> list[str]:
+        return [citation for pattern in _CITED for citation in pattern.findall(part)]
 
     lists = _searched(cited, sections(document).reasoning, document)
     return frozenset(

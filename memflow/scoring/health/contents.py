@@ -35,19 +35,15 @@ def cut_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> M
     messages, reason = _verbatim_messages(episodes, memory)
     if reason:
         return not_measurable("cut_texts", reason, len(messages))
-    cut_messages = [
+    cuts = [
         message for message in messages if message.losses and not message.losses.isdisjoint(("end", "start"))
     ]
-    cut_ids = [message.message_id for message in cut_messages]
-    longest = max((message.text.characters for message in messages if not message.losses), default=0)
-    statement = (
-        f"{len(cut_messages)} of {len(messages)} stored texts lack the end or the start of their message"
-    )
-    if cut_messages:
-        shortest = min(message.text.characters for message in cut_messages)
-        statement += (
-            f": cut are messages of {shortest} characters or more, and whole ones have at most {longest}"
-        )
+    cut_ids = [message.message_id for message in cuts]
+    intact_length = max((message.text.characters for message in messages if not message.losses), default=0)
+    statement = f"{len(cuts)} of {len(messages)} stored texts lack the end or the start of their message"
+    if cuts:
+        shortest = min(message.text.characters for message in cuts)
+        statement += f": cut are messages of {shortest} characters or more, and whole ones have at most {intact_length}"
     return share_measurement(
         "cut_texts", cut_ids, len(messages), statement, suspect=SUSPECT_CUT_SHARE, at_least=MIN_OBSERVATIONS
     )
@@ -161,15 +157,15 @@ def _verbatim_messages(
 ) -> tuple[list[GivenMessage], str]:
     """Return the messages whose text is in their entries, and why texts cannot be compared ("" if they can)."""
     stored_messages = [message for episode in episodes for message in episode.messages if message.stored]
-    verbatim_messages = [message for message in stored_messages if message.losses is not None]
+    messages = [message for message in stored_messages if message.losses is not None]
     if memory.design.merges:
-        return verbatim_messages, "the memory writes texts of its own by design"
-    if len(verbatim_messages) < max(MIN_OBSERVATIONS, MIN_VERBATIM_SHARE * len(stored_messages)):
+        return messages, "the memory writes texts of its own by design"
+    if len(messages) < max(MIN_OBSERVATIONS, MIN_VERBATIM_SHARE * len(stored_messages)):
         return (
-            verbatim_messages,
-            f"only {len(verbatim_messages)} of {len(stored_messages)} stored messages have their text in an entry",
+            messages,
+            f"only {len(messages)} of {len(stored_messages)} stored messages have their text in an entry",
         )
-    return verbatim_messages, ""
+    return messages, ""
 
 
 def _measure_entries(

@@ -73,10 +73,7 @@ def observe(
     attributions: Mapping[str, FailureAttribution],
     domain_messages: DomainMessages,
 ) -> EpisodeObservation:
-    """Return the observation of one episode.
-
-    `query_of` returns the search query of a probe; `replies` and `attributions` are by probe id.
-    """
+    """Return the observation of one episode. `query_of` returns the search query of a probe."""
     messages = [line for line in lines if line.reason is None]
     items = [item for item in history.items if item.kind not in system.memory.bookkeeping_kinds]
     declarations = (declared_capabilities(item.kind, item.meta) for item in history.items)
@@ -200,10 +197,7 @@ def _messages(
 
 
 def _moments_of_requests(messages: Sequence[TranscriptMessage]) -> set[int]:
-    """Return the sequence numbers at which a request to forget can have retired entries.
-
-    They follow the request, up to and including the end of its event.
-    """
+    """Return the sequence numbers after a request to forget, up to and including the end of its event."""
     requests = [line for line in messages if line.ended_entries is not None]
     event_ends = {line.event: line.sequence + 1 for line in messages} if requests else {}
     return {moment for line in requests for moment in range(line.sequence + 1, event_ends[line.event] + 1)}
@@ -286,10 +280,7 @@ def is_failed_read(reply: Reply) -> bool:
 
 
 def _slope(query: str, items: Sequence[Item], words: dict[str, frozenset[str]]) -> float | None:
-    """Return how many more query words per item the first half of the items has than the second half.
-
-    None for fewer than RANKED_AT_LEAST items. `words` caches the words of entries by id.
-    """
+    """Return how many more query words per item the first half has; None for fewer than RANKED_AT_LEAST items."""
     if len(items) < RANKED_AT_LEAST:
         return None
     query_words = frozenset(search_words(query))

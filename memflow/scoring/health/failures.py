@@ -161,10 +161,7 @@ def _compare_with_bm25(
 
 
 def _alarming_split(splits: Sequence[Split], is_failure: Flags) -> Split | None:
-    """Return the split with the largest statistic whose side fails nearly always (FAILING_SHARE); None without one.
-
-    Its p value is at most LEVEL; without a p value, SUCCEEDING_SHARE of the other side succeeds.
-    """
+    """Return the first significant split, or one that cannot be tested, whose side fails nearly always; or None."""
     for split in splits:
         if split.side.sum() < MIN_READS or is_failure[split.side].mean() < FAILING_SHARE:
             continue

@@ -41,47 +41,42 @@ def item_cap(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Me
     requested = memory.k or math.inf
     if memory.design.max_items is not None:
         requested = min(requested, memory.design.max_items)
-    searched_kinds = _searched_kinds(episodes)
+    kinds = _searched_kinds(episodes)
     complete_reads = [
         (episode, read)
         for episode in episodes
         for read in episode.reads
         if not (read.failure or read.empty or read.cut_by_budget)
     ]
-    counts = [sum(read.returned.get(kind, 0) for kind in searched_kinds) for _, read in complete_reads]
-    largest_count = max(counts, default=0)
+    counts = [sum(read.returned.get(kind, 0) for kind in kinds) for _, read in complete_reads]
+    cap = max(counts, default=0)
     # Only a read that had more live entries than the largest count shows whether there is a cap.
-    large_reads = [
+    candidates = [
         (count, read)
         for count, (episode, read) in zip(counts, complete_reads, strict=True)
-        if _count_available(episode, read, searched_kinds) > largest_count
+        if _count_available(episode, read, kinds) > cap
     ]
-    if largest_count >= requested:
-        statement = f"reads return up to {largest_count} items, and ask for {_limit(memory)}"
+    if cap >= requested:
+        statement = f"reads return up to {cap} items, and ask for {_limit(memory)}"
         return Measurement(measure, OK, statement, 0.0, len(counts))
-    if len(large_reads) < MIN_READS:
+    if len(candidates) < MIN_READS:
         return not_measurable(
             measure,
-            f"only {len(large_reads)} reads could return more than {largest_count} items",
-            len(large_reads),
+            f"only {len(candidates)} reads could return more than {cap} items",
+            len(candidates),
         )
-    frequencies = Counter(count for count, _ in large_reads)
-    capped_ids = [read.probe_id for count, read in large_reads if count == largest_count]
+    frequencies = Counter(count for count, _ in candidates)
+    ids = [read.probe_id for count, read in candidates if count == cap]
     state = OK
-    if len(capped_ids) >= FAULTY_CAP_SHARE * len(large_reads):
+    if len(ids) >= FAULTY_CAP_SHARE * len(candidates):
         state = FAULTY
-    elif (
-        len(capped_ids) >= SUSPECT_CAP_SHARE * len(large_reads)
-        and frequencies[largest_count] > 5 * frequencies[largest_count - 1]
-    ):
+    elif len(ids) >= SUSPECT_CAP_SHARE * len(candidates) and frequencies[cap] > 5 * frequencies[cap - 1]:
         state = SUSPECT
     statement = (
-        f"{len(capped_ids)} of {len(large_reads)} reads returned exactly {largest_count} items and none more, although "
+        f"{len(ids)} of {len(candidates)} reads returned exactly {cap} items and none more, although "
         f"they asked for {_limit(memory)} and more entries were live"
     )
-    return Measurement(
-        measure, state, statement, len(capped_ids) / len(large_reads), len(large_reads), capped_ids
-    )
+    return Measurement(measure, state, statement, len(ids) / len(candidates), len(candidates), ids)
 
 
 def same_items(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -223,10 +218,7 @@ def _reads_after_previous_read(episodes: Sequence[EpisodeObservation]) -> _Reads
 
 
 def _reads_after_last_write(episodes: Sequence[EpisodeObservation]) -> _ReadsWithStart:
-    """Yield reads after at least two writes that recalled something, each with the start of its window.
-
-    The start is the sequence number just before the last write.
-    """
+    """Yield reads with a recall after at least two writes, each with the sequence number just before the last write."""
     for episode in episodes:
         write_sequences = sorted({entry.since for entry in episode.entries.values()})
         for read in episode.reads:

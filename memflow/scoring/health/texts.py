@@ -133,10 +133,7 @@ def _cut_text(message: str, entry_texts: Sequence[str]) -> str:
 
 
 def _cut(is_missing: Sequence[bool]) -> str:
-    """Return which side of a text is cut, `end` or `start`, given for each word whether it is missing; "" for none.
-
-    The cut part has at least two words, of which few occur elsewhere in the entries.
-    """
+    """Return which side is cut, `end` or `start`: at least two words, of which few are stored; "" for neither."""
 
     def is_cut(stored_part: Sequence[bool], cut_part: Sequence[bool]) -> bool:
         is_long_enough = len(stored_part) >= 2 and len(cut_part) >= 2

@@ -33,16 +33,11 @@ def failed_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     messages = [message for episode in episodes for message in episode.messages]
     if len(messages) < MIN_OBSERVATIONS:
         return not_measurable("failed_writes", f"only {len(messages)} messages were given")
-    failed_ids = [message.message_id for message in messages if message.failed]
-    reasons = [reason for episode in episodes for reason in episode.write_failures] if failed_ids else []
-    statement = f"the writes of {len(failed_ids)} of {len(messages)} messages failed{example_text(reasons)}"
+    ids = [message.message_id for message in messages if message.failed]
+    reasons = [reason for episode in episodes for reason in episode.write_failures] if ids else []
+    statement = f"the writes of {len(ids)} of {len(messages)} messages failed{example_text(reasons)}"
     return share_measurement(
-        "failed_writes",
-        failed_ids,
-        len(messages),
-        statement,
-        faulty=FAULTY_SHARE,
-        suspect=SUSPECT_FAILED_SHARE,
+        "failed_writes", ids, len(messages), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
     )
 
 
@@ -64,48 +59,42 @@ def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits
     if reason := unknown_contents(episodes):
         return not_measurable("stopped_storing", reason)
     merges = memory.design.merges
-    min_unstored, min_unstored_share = (
-        (SILENT_MERGED, SILENT_MERGED_SHARE) if merges else (SILENT, SILENT_SHARE)
-    )
-    episode_ends = []
+    threshold, share_threshold = (SILENT_MERGED, SILENT_MERGED_SHARE) if merges else (SILENT, SILENT_SHARE)
+    ends = []
     stopped: dict[str, tuple[int, int, int]] = {}
     """By episode: (first sequence number from which nothing is stored, number of stored messages, of all messages)."""
     for episode in episodes:
-        storable_messages = _storable_messages(episode, memory)
-        if len(storable_messages) < min_unstored:
+        messages = _storable_messages(episode, memory)
+        if len(messages) < threshold:
             continue
-        start = storable_messages[0].sequence
-        stored_count = _last_stored(episode, storable_messages, merges=merges)
-        unstored_count = len(storable_messages) - stored_count
-        episode_ends.append((episode.episode_id, start + len(storable_messages)))
-        stored_before = sum(message.stored for message in storable_messages[:stored_count])
+        start = messages[0].sequence
+        stored_count = _last_stored(episode, messages, merges=merges)
+        unstored_count = len(messages) - stored_count
+        ends.append((episode.episode_id, start + len(messages)))
+        stored_before = sum(message.stored for message in messages[:stored_count])
         mostly_stored = merges or stored_before >= stored_count / 2
         # The first messages of an episode that continues another one were stored in that one.
         has_stored = stored_count or (start > 0 and episode.entries)
-        if (
-            has_stored
-            and mostly_stored
-            and unstored_count >= max(min_unstored, min_unstored_share * len(storable_messages))
-        ):
-            stopped[episode.episode_id] = (start + stored_count, stored_count, len(storable_messages))
-    if not episode_ends:
-        return not_measurable("stopped_storing", f"no episode has {min_unstored} messages")
+        if has_stored and mostly_stored and unstored_count >= max(threshold, share_threshold * len(messages)):
+            stopped[episode.episode_id] = (start + stored_count, stored_count, len(messages))
+    if not ends:
+        return not_measurable("stopped_storing", f"no episode has {threshold} messages")
     if not stopped:
-        statement = f"0 of {len(episode_ends)} episodes end unstored"
-        return Measurement("stopped_storing", OK, statement, 0.0, len(episode_ends))
+        statement = f"0 of {len(ends)} episodes end unstored"
+        return Measurement("stopped_storing", OK, statement, 0.0, len(ends))
     stops = {sequence for sequence, _, _ in stopped.values()}
-    first_stop = min(stops)
-    long_episodes = [name for name, end in episode_ends if end >= first_stop + min_unstored]
+    stop = min(stops)
+    names = [name for name, end in ends if end >= stop + threshold]
     stored_sum = sum(stored_count for _, stored_count, _ in stopped.values())
     total = sum(message_count for _, _, message_count in stopped.values())
-    later_stops = "" if len(stops) == 1 else " or a later one"
-    state = FAULTY if len(stopped) >= FAULTY_SHARE * len(long_episodes) else SUSPECT
+    suffix = "" if len(stops) == 1 else " or a later one"
+    state = FAULTY if len(stopped) >= FAULTY_SHARE * len(names) else SUSPECT
     statement = (
-        f"in {len(stopped)} of {len(long_episodes)} long episodes nothing is stored after message {first_stop}"
-        f"{later_stops}: {stored_sum} of {total} messages are stored"
+        f"in {len(stopped)} of {len(names)} long episodes nothing is stored after message {stop}"
+        f"{suffix}: {stored_sum} of {total} messages are stored"
     )
-    share = len(stopped) / len(long_episodes)
-    return Measurement("stopped_storing", state, statement, share, len(long_episodes), [*stopped])
+    share = len(stopped) / len(names)
+    return Measurement("stopped_storing", state, statement, share, len(names), [*stopped])
 
 
 def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -149,25 +138,23 @@ def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     if reason := unknown_contents(episodes) or _merging_reason(memory):
         return not_measurable(measure, reason)
     messages = [message for episode in episodes for message in _storable_messages(episode, memory)]
-    repeated_messages = [message for message in messages if message.repeats]
+    repeats = [message for message in messages if message.repeats]
     first_mentions = [message for message in messages if not message.repeats]
     if len(messages) >= MIN_OBSERVATIONS and all(message.stored for message in messages):
         return Measurement(measure, OK, f"all of {len(messages)} messages are stored", 0.0, len(messages))
-    if len(repeated_messages) < MIN_OBSERVATIONS or not first_mentions:
-        return not_measurable(measure, f"only {len(repeated_messages)} messages nearly repeat an earlier one")
-    lost_ids = [message.message_id for message in repeated_messages if not message.stored]
+    if len(repeats) < MIN_OBSERVATIONS or not first_mentions:
+        return not_measurable(measure, f"only {len(repeats)} messages nearly repeat an earlier one")
+    ids = [message.message_id for message in repeats if not message.stored]
     stored_share = sum(message.stored for message in first_mentions) / len(first_mentions)
-    share = len(lost_ids) / len(repeated_messages)
+    share = len(ids) / len(repeats)
     is_suspect = (
-        share >= SUSPECT_REPEATS_SHARE and stored_share >= FAULTY_SHARE and len(lost_ids) >= MIN_OBSERVATIONS
+        share >= SUSPECT_REPEATS_SHARE and stored_share >= FAULTY_SHARE and len(ids) >= MIN_OBSERVATIONS
     )
     statement = (
-        f"{len(lost_ids)} of {len(repeated_messages)} messages that nearly repeat an earlier one are not stored; "
+        f"{len(ids)} of {len(repeats)} messages that nearly repeat an earlier one are not stored; "
         f"of the others, {stored_share:.0%} are"
     )
-    return Measurement(
-        measure, SUSPECT if is_suspect else OK, statement, share, len(repeated_messages), lost_ids
-    )
+    return Measurement(measure, SUSPECT if is_suspect else OK, statement, share, len(repeats), ids)
 
 
 def forgotten_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -176,28 +163,20 @@ def forgotten_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTra
     if reason := unknown_contents(episodes) or _merging_reason(memory):
         return not_measurable(measure, reason)
     window = memory.design.window
-    stored_messages = [
+    messages = [
         message
         for episode in episodes
         for message in _storable_messages(episode, memory)[-window if window else 0 :]
         if message.stored
     ]
-    if len(stored_messages) < MIN_OBSERVATIONS:
-        return not_measurable(measure, f"only {len(stored_messages)} messages are stored")
-    forgotten_ids = [message.message_id for message in stored_messages if not message.live_at_end]
-    statement = (
-        f"{len(forgotten_ids)} of {len(stored_messages)} stored messages are in no entry at the end of their "
-        "episode"
-    )
+    if len(messages) < MIN_OBSERVATIONS:
+        return not_measurable(measure, f"only {len(messages)} messages are stored")
+    ids = [message.message_id for message in messages if not message.live_at_end]
+    statement = f"{len(ids)} of {len(messages)} stored messages are in no entry at the end of their episode"
     if window:
         statement += f" (of the newest {window}, which the memory keeps by design)"
     return share_measurement(
-        measure,
-        forgotten_ids,
-        len(stored_messages),
-        statement,
-        suspect=SUSPECT_LOST_SHARE,
-        at_least=MIN_OBSERVATIONS,
+        measure, ids, len(messages), statement, suspect=SUSPECT_LOST_SHARE, at_least=MIN_OBSERVATIONS
     )
 
 
@@ -215,11 +194,11 @@ def unstored_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTrai
         return share_measurement(measure, ids, len(ids), statement, faulty=FAULTY_SHARE)
     if reason := _merging_reason(memory):
         return not_measurable(measure, reason)
-    lost_ids = [message.message_id for message in messages if not message.stored]
-    statement = f"{len(lost_ids)} of {len(messages)} messages are in no entry"
+    ids = [message.message_id for message in messages if not message.stored]
+    statement = f"{len(ids)} of {len(messages)} messages are in no entry"
     return share_measurement(
         measure,
-        lost_ids,
+        ids,
         len(messages),
         statement,
         faulty=FAULTY_SHARE,
@@ -252,10 +231,7 @@ def _storable_messages(episode: EpisodeObservation, memory: MemoryTraits) -> lis
 
 
 def _last_stored(episode: EpisodeObservation, messages: Sequence[GivenMessage], *, merges: bool) -> int:
-    """Return the number, from 1, of the last of these messages that is stored; 0 if none is.
-
-    For a memory that merges, it is the last message before the last change of an entry.
-    """
+    """Return the number, from 1, of the last message that is stored, or before the last change of an entry; or 0."""
     if merges:
         moments = [moment for entry in episode.entries.values() for moment in (entry.since, entry.until or 0)]
         return sum(message.sequence < max(moments, default=0) for message in messages)

@@ -142,20 +142,18 @@ def _read_user(reader: Reader, schema: Schema, turns: Iterable[Turn]) -> _User:
     state: State = {}
     stated_by: dict[str, str] = {}
     for turn in sorted(turns, key=lambda turn_: (turn_.checkpoint, turn_.sent_at or "", turn_.event)):
-        exposed_by_name = exposed_values(turn)
+        exposures = exposed_values(turn)
         # The probes of a quarantined message are quarantined, so its values stay unknown.
-        new_state = reader(turn, schema, state) if _states_values(turn) else dict.fromkeys(exposed_by_name)
+        update = reader(turn, schema, state) if _states_values(turn) else dict.fromkeys(exposures)
         user.before[turn.message_id] = state
-        user.read[turn.message_id] = new_state
-        new_names = [
-            name for name in new_state if name in exposed_by_name or new_state[name] != state.get(name)
-        ]
+        user.read[turn.message_id] = update
+        new_names = [name for name in update if name in exposures or update[name] != state.get(name)]
         stated_by = stated_by | dict.fromkeys(new_names, turn.message_id)
-        state = state | new_state
+        state = state | update
         user.states[turn.checkpoint] = state
         user.stated_by[turn.checkpoint] = stated_by
-        last_time = user.last_sent.get(turn.checkpoint, "")
-        user.last_sent[turn.checkpoint] = max(last_time, turn.sent_at or "")
+        time = user.last_sent.get(turn.checkpoint, "")
+        user.last_sent[turn.checkpoint] = max(time, turn.sent_at or "")
     return user
 
 
@@ -167,11 +165,9 @@ def _faults(user: _User, probe: Probe) -> Iterator[str]:
         contexts["previous"] = (probe.previous, user.previous_values(probe.variables, probe.checkpoint))
     if probe.kind == "state":
         contexts["gold"] = (probe.gold, values)
-    for column, (text, expected_values) in contexts.items():
-        if None not in expected_values and json.loads(text) != dict(
-            zip(probe.variables, expected_values, strict=True)
-        ):
-            yield f"{column} is not {', '.join(map(str, expected_values))}, which the messages state"
+    for column, (text, gold) in contexts.items():
+        if None not in gold and json.loads(text) != dict(zip(probe.variables, gold, strict=True)):
+            yield f"{column} is not {', '.join(map(str, gold))}, which the messages state"
     if probe.kind == "choice":
         matches = [
             number for number, variant in enumerate(probe.variants, 1) if json.loads(variant) == values
@@ -186,13 +182,13 @@ def _option_faults(user: _User, probe: Probe) -> Iterator[str]:
     """Yield a description of each option of a choice probe whose text states other values than its variant."""
     names = tuple(probe.variables)
     for number, (option, variant) in enumerate(zip(probe.options, probe.variants, strict=True), 1):
-        values_of_variant = dict(zip(names, json.loads(variant), strict=True))
-        values_of_text = stated_values(option, {name: user.schema[name] for name in names})
+        variant_values = dict(zip(names, json.loads(variant), strict=True))
+        text_values = stated_values(option, {name: user.schema[name] for name in names})
         contradiction = next(
-            (name for name, values in values_of_text.items() if values != (values_of_variant[name],)), None
+            (name for name, values in text_values.items() if values != (variant_values[name],)), None
         )
         if contradiction is not None:
-            yield f"the text of option {number} states {values_of_text[contradiction][0]!r} for {contradiction}"
+            yield f"the text of option {number} states {text_values[contradiction][0]!r} for {contradiction}"
 
 
 def _states_values(turn: Turn) -> bool:

@@ -53,10 +53,8 @@ def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
 
 def mentioned_values(text: str, values: Sequence[str]) -> tuple[str, ...]:
     """Return the distinct values of one variable that occur anywhere in the text, whether or not it is named."""
-    distinct_values = dict.fromkeys(
-        value for sentence in _sentences(text) for value in _stated_in(sentence, values)
-    )
-    return tuple(distinct_values)
+    mentions = dict.fromkeys(value for sentence in _sentences(text) for value in _stated_in(sentence, values))
+    return tuple(mentions)
 
 
 def _stated_in(sentence: str, values: Sequence[str]) -> Iterator[str]:

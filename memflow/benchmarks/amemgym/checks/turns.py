@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from memflow.benchmarks.amemgym.checks.states import (
-    parse_time,
-    period_ends,
-    positions_where,
-)
+from memflow.benchmarks.amemgym.checks.states import parse_time, period_ends, positions_where
 from memflow.benchmarks.amemgym.states import exposed_values
 from memflow.records import Change, Turn
 

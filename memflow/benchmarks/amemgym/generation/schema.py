@@ -78,17 +78,14 @@ async def generate_schema(
         DraftQuestions.fault,
     )
     names = await _unify_names(drafts.questions, profile, simulator)
-    values_by_variable = _merge_variables(drafts.questions, names)
+    variables = _merge_variables(drafts.questions, names)
     # By variable: the values that each question gives it. A variable of several questions needs one list of values.
     conflicts = {
-        name: values_by_question
-        for name, values_by_question in values_by_variable.items()
-        if len({frozenset(values) for values in values_by_question.values()}) > 1
+        name: lists
+        for name, lists in variables.items()
+        if len({frozenset(values) for values in lists.values()}) > 1
     }
-    choices = {
-        name: next(iter(values_by_question.values()))
-        for name, values_by_question in values_by_variable.items()
-    }
+    choices = {name: next(iter(lists.values())) for name, lists in variables.items()}
     if conflicts:
         unified: Choices = await simulator(
             "unify",
