@@ -153,8 +153,7 @@ class OptionWriter:
         gold, guess = (", ".join(variants[number].values()) for number in (index, choice))
         return (
             text,
-            f"after {self.config.refinements} refinements the answer for ({gold}) is still recovered as "
-            f"({guess})",
+            f"after {self.config.refinements} refinements the answer for ({gold}) is still recovered as ({guess})",
         )
 
 

@@ -102,8 +102,7 @@ class StateResult(_Result):
         names = [value.info_type for value in self.results if value.info_type not in self.schema_of_query()]
         if names:
             raise ValueError(
-                f"the recorded query does not list the possible values of the variable {names[0]}; record it "
-                "again"
+                f"the recorded query does not list the possible values of the variable {names[0]}; record it again"
             )
         return self
 
