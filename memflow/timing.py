@@ -85,7 +85,7 @@ def leave_unmeasured() -> None:
         watch.measured = False
 
 
-def took(seconds: float) -> None:
+def add_model_seconds(seconds: float) -> None:
     """Add the seconds of another model's request, such as an embedding, to the timer of the current write or read."""
     watch = _WATCH.get()
     if watch is not None:

@@ -54,4 +54,4 @@ def fill(url: str, number: int, count: int) -> None:
             keys = [key for m in range(n, n + 5) for key in (f"own {number} {m}", f"shared {m}")]
             for stored in store(ledger, *keys, text=f"{number}"):
                 assert find(ledger, stored.digest) == stored
-                ledger.used(stored, request(stored.digest), ACCOUNT)
+                ledger.record_cache_hit(stored, request(stored.digest), ACCOUNT)

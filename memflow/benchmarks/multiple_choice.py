@@ -52,7 +52,7 @@ def number_of(value: Choice) -> str:
     return str(1 + LETTERS.index(value.choice))
 
 
-def unanswered(probe: Probe, reply: Reply | None) -> str | None:
+def ungradable_reason(probe: Probe, reply: Reply | None) -> str | None:
     """Return the reason why a reply cannot be graded, or None for a gradable reply."""
     if probe.reason is not None:
         return f"the probe is quarantined: {probe.reason}"
@@ -63,15 +63,12 @@ def unanswered(probe: Probe, reply: Reply | None) -> str | None:
     return None
 
 
-def graded(probe: Probe, reply: Reply | None) -> tuple[float | None, str | None]:
-    """Return 1 for a correct answer, 0 for a wrong answer, or None with the reason.
-
-    An answer that names no option is unparsed, not wrong.
-    """
-    why = unanswered(probe, reply)
-    if why is not None or reply is None or reply.parsed is None:
-        return None, why
+def grade(probe: Probe, reply: Reply | None) -> tuple[float | None, str | None]:
+    """Return (value, reason): 1 for a correct answer, 0 for a wrong one, None with a reason for an unparsed one."""
+    reason = ungradable_reason(probe, reply)
+    if reason is not None or reply is None or reply.parsed is None:
+        return None, reason
     try:
         return accuracy(reply.parsed, probe.gold, len(probe.options)), None
-    except BadInput as wrong:
-        return None, str(wrong)
+    except BadInput as error:
+        return None, str(error)

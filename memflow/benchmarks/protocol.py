@@ -44,22 +44,26 @@ def every_domain(domain: Domain) -> bool:
 class ProtocolPoint:
     """One point of a benchmark's protocol, with what the paper, the published code and memflow do.
 
-    `paper` and `published` are "–" if the source does not specify the point, and "absent" if the code does not
-    implement the point.
+    `paper` and `published` are "–" if the source does not specify the point; `published` is "absent" if the code does
+    not implement it.
     """
 
     name: str
     """Lower case letters, digits and `_`; unique in the benchmark."""
     topic: str
-    """What the point controls, in few words."""
+    """What the point controls, in a few words."""
     paper: str
     memflow: str
     """What memflow does, with the parameters that change it."""
     source: str
     """The section of the paper, and the file of the published code."""
     setting: Setting
+    """What decides the point in memflow: a parameter, a variant, a prompt, or a fixed behavior."""
     published: str = ""
-    """What the published code does; empty if no code is public, so that the paper is the published protocol."""
+    """What the published code does; SAME if it does what the paper says.
+
+    It is empty if no code is public, so that the paper is the published protocol.
+    """
     changes_scores: bool = True
     """Whether memflow's scores can differ from those of the published code because of the point."""
     concerns: Callable[[Domain], bool] = every_domain

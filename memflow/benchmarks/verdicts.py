@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.multiple_choice import graded
+from memflow.benchmarks.multiple_choice import grade
 from memflow.chat.requests import Chat
 from memflow.errors import BadInput
 from memflow.metrics.backends import MetricBackends
@@ -84,7 +84,7 @@ def choice_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[R
 
     def of(probe: Probe) -> Iterator[Verdict]:
         reply = replies_by_probe.get(probe.probe_id)
-        value, reason = graded(probe, reply)
+        value, reason = grade(probe, reply)
         yield verdict_row(domain, assistant, probe, probe.metric, value, reason)
         has_answer = probe.reason is None and reply is not None and reply.text is not None
         unparsed = float(value is None) if has_answer else None

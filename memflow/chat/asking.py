@@ -85,7 +85,7 @@ async def ask(
     reason, except FatalChatError, which is raised.
     """
     request = first_request(chat, prompt, fields, history)
-    wrong, completion, doubled = "", None, 0
+    fault, completion, doubled = "", None, 0
     for attempt in range(1, attempts + 1):
         try:
             completion = await count_completion(chat.complete(request))
@@ -97,29 +97,29 @@ async def ask(
         except ChatError as error:
             return Answer(None, f"{prompt.name}: {error}", completion, attempt + doubled)
         report = ItemReport()
-        value, wrong = parse_completion(completion, prompt.output, report)
+        value, fault = parse_completion(completion, prompt.output, report)
         at_bound = report.at_limit and isinstance(value, BaseModel)
         loop = loop_in_strings(value.model_dump_json()) if at_bound else ""
         if (value is None and completion.cut) or loop:
             return Answer(None, _cut_reason(request, completion, loop), completion, attempt + doubled)
         if value is not None:
-            wrong = _find_error(value, check, check_item, report)
-        if not wrong:
-            failed, at_limit = (
-                (f"{prompt.name}: {one}" for one in found) for found in (report.failed, report.at_limit)
+            fault = _find_error(value, check, check_item, report)
+        if not fault:
+            failed_items, at_limit = (
+                (f"{prompt.name}: {text}" for text in texts) for texts in (report.failed, report.at_limit)
             )
-            return Answer(value, None, completion, attempt + doubled, tuple(failed), tuple(at_limit))
-        request = _again(request, completion, wrong)
+            return Answer(value, None, completion, attempt + doubled, tuple(failed_items), tuple(at_limit))
+        request = _again(request, completion, fault)
     return Answer(
         None,
-        f"{prompt.name}: no usable answer in {attempts} attempts; the last: {wrong}. {_forget('retried', prompt.name)}",
+        f"{prompt.name}: no usable answer in {attempts} attempts; the last: {fault}. {_forget('retried', prompt.name)}",
         completion,
         attempts + doubled,
     )
 
 
 def _cut_reason(request: ChatRequest, completion: Completion, loop: str) -> str:
-    """Return why a cut answer is unusable, what was seen in it, and what helps. `loop` is the loop of a string."""
+    """Return why a cut answer is unusable, and how to fix it. `loop` is what one of its strings repeats, or ""."""
     repeated = f"`{loop[:60]}`" if loop else loop_of(completion.text, request.output)
     if repeated:
         return (
@@ -135,7 +135,7 @@ def _cut_reason(request: ChatRequest, completion: Completion, loop: str) -> str:
 
 
 def _forget(kind: str, prompt: str) -> str:
-    """Return how to request answers again that the ledger contains: every other run gets them from there."""
+    """Return the instruction to remove answers from the ledger, without which every rerun uses them again."""
     command = f"memflow ledger forget --kind {kind} --prompt {prompt}"
     return f"To request it again, run `{command}`, then `memflow run --force`."
 
@@ -168,53 +168,54 @@ def parse_completion(
     try:
         return output.model_validate(value, context=report), ""
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the whole"
-        return None, f"at {place}: {first['msg']}"
+        detail = error.errors(include_url=False, include_input=False)[0]
+        location = ".".join(str(part) for part in detail["loc"]) or "the whole"
+        return None, f"at {location}: {detail['msg']}"
 
 
-def _needs_more_room(cut: Completion, request: ChatRequest, prompt: Prompt) -> bool:
+def _needs_more_room(completion: Completion, request: ChatRequest, prompt: Prompt) -> bool:
     """Return whether a cut answer is requested with a larger limit. Without a text, its thoughts were cut."""
-    if not cut.text.strip():
+    if not completion.text.strip():
         return True
     structured = request.output is not None
-    return (structured or prompt.max_tokens is None) and not loop_of(cut.text, request.output)
+    return (structured or prompt.max_tokens is None) and not loop_of(completion.text, request.output)
 
 
 async def _complete_with_more_room(
-    chat: Chat, request: ChatRequest, cut: Completion
+    chat: Chat, request: ChatRequest, completion: Completion
 ) -> tuple[ChatRequest, Completion]:
     """Send a request with twice its limit. Return the new request and completion; the given pair after a failure.
 
     The request is optional only if the cut text can be used; otherwise a later run has to send the request again.
     """
     sampling = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
-    usable = request.output is None and bool(cut.text.strip())
-    larger = replace(request, sampling=sampling, optional=usable)
+    usable = request.output is None and bool(completion.text.strip())
+    larger_request = replace(request, sampling=sampling, optional=usable)
     try:
-        return replace(larger, optional=False), await count_completion(chat.complete(larger))
+        return replace(larger_request, optional=False), await count_completion(chat.complete(larger_request))
     except FatalChatError:
         raise
     except ChatError:
-        return request, cut
+        return request, completion
 
 
 def _json_in(text: str) -> str:
     """Return the JSON of an answer without the code fence around it, or without the prose before and after it."""
     if text.startswith("```"):
         return text.split("\n", 1)[-1].rsplit("```", 1)[0]
-    first, last = text.find("{"), text.rfind("}")
-    if text.startswith(("{", "[")) or first < 0 or last < first:
+    start, end = text.find("{"), text.rfind("}")
+    if text.startswith(("{", "[")) or start < 0 or end < start:
         return text
-    return text[first : last + 1]
+    return text[start : end + 1]
 
 
-def _again(request: ChatRequest, completion: Completion, wrong: str) -> ChatRequest:
-    told = (
+def _again(request: ChatRequest, completion: Completion, fault: str) -> ChatRequest:
+    """Return the next attempt of a request: its messages, the last unusable answer, and the error `fault` in it."""
+    messages = (
         *request.messages,
         ChatMessage("assistant", completion.text or "(nothing)"),
-        *load("memflow.chat", "again").render({"wrong": wrong}),
+        *load("memflow.chat", "again").render({"wrong": fault}),
     )
     if request.attempt > 0:  # keep the request short: the last failure only, not the history of them
-        told = (*request.messages[:-2], *told[-2:])
-    return replace(request, messages=told, attempt=request.attempt + 1)
+        messages = (*request.messages[:-2], *messages[-2:])
+    return replace(request, messages=messages, attempt=request.attempt + 1)

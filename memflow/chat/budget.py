@@ -54,27 +54,27 @@ class Budget:
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
 
     @asynccontextmanager
-    async def admit(self, most: Spending) -> AsyncIterator[list[Spending]]:
-        """Admit a request that spends at most `most`. Yield a list, to which the caller appends the actual spending.
+    async def admit(self, maximum: Spending) -> AsyncIterator[list[Spending]]:
+        """Admit a request that spends at most `maximum`. Yield a list, to which the caller appends the actual spending.
 
         If the caller appends nothing, the request counts as one call. Raises BudgetSpent if the budget does not
         suffice.
         """
-        while not self.reserve(most):  # noqa: ASYNC110 (running requests may be in other event loops)
+        while not self.reserve(maximum):  # noqa: ASYNC110 (running requests may be in other event loops)
             await asyncio.sleep(0.01)
-        took: list[Spending] = []
+        spending: list[Spending] = []
         try:
-            yield took
+            yield spending
         finally:
-            self.settle(most, took[0] if took else Spending(calls=most.calls))
+            self.settle(maximum, spending[0] if spending else Spending(calls=maximum.calls))
 
-    def reserve(self, most: Spending) -> bool:
+    def reserve(self, maximum: Spending) -> bool:
         """Reserve spending. Return False if running requests reserve too much. Raises BudgetSpent."""
         with self._lock:
-            self._require_rest(self.spent + most)
-            fits = not self._broken(self.spent + self._reserved + most)
+            self._require_rest(self.spent + maximum)
+            fits = not self._exceeded_limit(self.spent + self._reserved + maximum)
             if fits:
-                self._reserved += most
+                self._reserved += maximum
             return fits
 
     def settle(self, reserved: Spending, spent: Spending) -> None:
@@ -83,18 +83,21 @@ class Budget:
             self._reserved -= reserved
             self.spent += spent
 
-    def _require_rest(self, then: Spending) -> None:
-        broken = self._broken(then)
-        if broken:
+    def _require_rest(self, spending: Spending) -> None:
+        """Raise BudgetSpent if a total spending exceeds a limit."""
+        exceeded_limit = self._exceeded_limit(spending)
+        if exceeded_limit:
             raise BudgetSpent(
-                f"the budget of {broken} is used up, so no more requests are sent. Raise the budget, then rerun."
+                f"the budget of {exceeded_limit} is used up, so no more requests are sent. Raise the budget, then "
+                "rerun."
             )
 
-    def _broken(self, then: Spending) -> str:
-        if self.calls is not None and then.calls > self.calls:
+    def _exceeded_limit(self, spending: Spending) -> str:
+        """Return the first limit that a total spending exceeds, as text; "" if it exceeds none."""
+        if self.calls is not None and spending.calls > self.calls:
             return f"{self.calls} calls"
-        if self.tokens is not None and then.tokens > self.tokens:
+        if self.tokens is not None and spending.tokens > self.tokens:
             return f"{self.tokens} tokens"
-        if self.cost is not None and then.cost > self.cost:
+        if self.cost is not None and spending.cost > self.cost:
             return f"{self.cost:g} (cost)"
         return ""

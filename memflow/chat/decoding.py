@@ -35,6 +35,7 @@ def decode_json(text: str) -> Any:
 
 
 def _check_nesting(text: str) -> None:
+    """Raise ValueError if brackets outside of strings are nested in more than LEVELS levels."""
     depth = 0
     for token in _TOKEN.finditer(text):
         if token[0] in "[{":

@@ -55,12 +55,12 @@ class Ledger(Protocol):
         """
         ...
 
-    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
-        """Record a cache hit, which may be written later."""
+    def record_cache_hit(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+        """Record a cache hit. The row may be written later, by a background flush."""
         ...
 
-    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
-        """Record a failed request, which may be written later."""
+    def record_failure(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+        """Record a failed request. The row may be written later, by a background flush."""
         ...
 
 
@@ -94,41 +94,44 @@ class LedgeredChat:
         request = request.of_repeat(self.repeat)
         key = request.digest(self.fingerprint)
         in_flight = self.ledger.in_flight.of_running_loop()
-        while (first := in_flight.get(key)) is not None:
-            await asyncio.wait([first])
-            if not first.cancelled():  # else its request was cancelled, so send it again
+        while (first_completion := in_flight.get(key)) is not None:
+            await asyncio.wait([first_completion])
+            if not first_completion.cancelled():  # else its request was cancelled, so send it again
                 try:
-                    completion = first.result()
+                    completion = first_completion.result()
                 except Exception as error:  # this caller's partition lacks the answer, too
-                    self.ledger.failed(request, self.account, error)
+                    self.ledger.record_failure(request, self.account, error)
                     raise
-                self.ledger.used(completion, request, self.account)
+                self.ledger.record_cache_hit(completion, request, self.account)
                 return completion
         return await self._complete_first(key, request, in_flight)
 
     async def _complete_first(
         self, key: str, request: ChatRequest, in_flight: dict[str, asyncio.Future[Completion]]
     ) -> Completion:
-        first = in_flight[key] = asyncio.get_running_loop().create_future()
+        """Return the completion of a request that is not in flight, and record its use. `in_flight` gets its future."""
+        completion_future = in_flight[key] = asyncio.get_running_loop().create_future()
         try:
             completion = await self.ledger.get(key)
             if completion is not None:
-                self.ledger.used(completion, request, self.account)
+                self.ledger.record_cache_hit(completion, request, self.account)
             else:
                 answer = await self.inner.complete(request)
                 if answer.digest != key:  # most chats set it
                     answer = replace(answer, digest=key)
-                stored = in_flight[key] = self.ledger.put(answer, request, self.account)
-                completion = await asyncio.shield(stored)  # it is stored also if this request is cancelled
-            first.set_result(completion)
+                stored_future = in_flight[key] = self.ledger.put(answer, request, self.account)
+                completion = await asyncio.shield(
+                    stored_future
+                )  # it is stored also if this request is cancelled
+            completion_future.set_result(completion)
             return completion
         except Exception as error:
-            first.set_exception(error)
-            first.exception()  # mark it as retrieved: perhaps no other request waits
-            self.ledger.failed(request, self.account, error)
+            completion_future.set_exception(error)
+            completion_future.exception()  # mark it as retrieved: perhaps no other request waits
+            self.ledger.record_failure(request, self.account, error)
             raise
         finally:
-            first.cancel()  # no effect if it is done
+            completion_future.cancel()  # no effect if it is done
             if in_flight[key].done():
                 del in_flight[key]
             else:  # cancelled while the completion is stored
@@ -152,12 +155,12 @@ class MemoryLedger:
         self, completion: Completion, request: ChatRequest, account: RequestContext
     ) -> asyncio.Future[Completion]:
         self.asked[completion.digest] += 1
-        stored: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
-        stored.set_result(self.kept.setdefault(completion.digest, completion))
-        return stored
+        stored_future: asyncio.Future[Completion] = asyncio.get_running_loop().create_future()
+        stored_future.set_result(self.kept.setdefault(completion.digest, completion))
+        return stored_future
 
-    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+    def record_cache_hit(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         self.uses[completion.digest] += 1
 
-    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+    def record_failure(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         self.failures.append((request.prompt, str(error)))

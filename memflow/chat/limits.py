@@ -34,7 +34,11 @@ class ItemReport:
 
 @dataclass(frozen=True)
 class Limit:
-    """The last annotation of a string or list: its maximum length `size`, set by the parameter `name`."""
+    """A maximum length, as the last item of `Annotated[str, …]` or `Annotated[list[…], …]`.
+
+    `size` counts characters or items; `name` is the memory parameter that sets it. A longer string is invalid; with an
+    ItemReport, a longer list is cut and the report lists the rest.
+    """
 
     name: str
     size: int
@@ -60,17 +64,17 @@ class Limit:
             report.at_limit.append(f"{name} has {self.size:,} items")
         if len(value) > self.size:
             report.failed.append(f"{name}: {len(value) - self.size:,} items after the first {self.size:,}")
-        items, failed, at_limit = value[: self.size], len(report.failed), len(report.at_limit)
+        items, failed_count, at_limit_count = value[: self.size], len(report.failed), len(report.at_limit)
         try:
             return handler(items)
         except ValidationError as error:
-            wrong = _errors_by_item(error)
-            if not wrong:
+            errors = _errors_by_item(error)
+            if not errors:
                 raise
         # The valid items are validated again, which reports what is inside of them again.
-        del report.failed[failed:], report.at_limit[at_limit:]
-        report.failed += [f"{name}, item {number + 1}: {reason}" for number, reason in wrong.items()]
-        return handler([item for number, item in enumerate(items) if number not in wrong])
+        del report.failed[failed_count:], report.at_limit[at_limit_count:]
+        report.failed += [f"{name}, item {number + 1}: {reason}" for number, reason in errors.items()]
+        return handler([item for number, item in enumerate(items) if number not in errors])
 
 
 TEXT, ITEMS = Limit("max_text", 8_000), Limit("max_items", 200)
@@ -86,12 +90,12 @@ Number = Annotated[int, Field(ge=1, le=9_999)]
 
 def _errors_by_item(error: ValidationError) -> dict[int, str]:
     """Return the first error in each invalid item of a list, by the position of the item."""
-    found: dict[int, str] = {}
-    for each in error.errors(include_url=False, include_input=False, include_context=False):
-        if each["loc"]:
-            place = ".".join(str(part) for part in each["loc"][1:])
-            found.setdefault(cast(int, each["loc"][0]), f"{place}: {each['msg']}" if place else each["msg"])
-    return found
+    errors: dict[int, str] = {}
+    for item in error.errors(include_url=False, include_input=False, include_context=False):
+        if item["loc"]:
+            path = ".".join(str(part) for part in item["loc"][1:])
+            errors.setdefault(cast(int, item["loc"][0]), f"{path}: {item['msg']}" if path else item["msg"])
+    return errors
 
 
 def drop_invalid_items(answer: BaseModel, check: ItemCheck, report: ItemReport) -> None:
@@ -99,13 +103,13 @@ def drop_invalid_items(answer: BaseModel, check: ItemCheck, report: ItemReport) 
     accepted: list[Any] = []
     for name, items in answer:
         if isinstance(items, list):
-            before = len(accepted)
+            start = len(accepted)
             for item in items:
-                if (wrong := check(item, accepted)) is None:
+                if (fault := check(item, accepted)) is None:
                     accepted.append(item)
                 else:
-                    report.failed.append(f"{name}: {wrong}")
-            setattr(answer, name, accepted[before:])
+                    report.failed.append(f"{name}: {fault}")
+            setattr(answer, name, accepted[start:])
 
 
 def has_content(answer: BaseModel) -> bool:
@@ -128,16 +132,17 @@ def limit_output(output: type[M], parameters: Mapping[str, Any]) -> type[M]:
 
 @cache
 def _limit_output(output: type[BaseModel], sizes: tuple[int, int]) -> type[BaseModel]:
+    """Return the output type with the sizes of (TEXT, ITEMS); the same type if no limit changes."""
     hints = get_type_hints(output, include_extras=True)
-    changed: dict[str, Any] = {}
+    resized_fields: dict[str, Any] = {}
     for name, info in output.model_fields.items():
         resized = _resize(hints[name], sizes)
         if resized != hints[name]:
             default = cast(Any, Field)(default=info.default, default_factory=info.default_factory)
-            changed[name] = (resized, default)
-    if not changed:
+            resized_fields[name] = (resized, default)
+    if not resized_fields:
         return output
-    return create_model(output.__name__, __base__=output, __doc__=output.__doc__, **changed)
+    return create_model(output.__name__, __base__=output, __doc__=output.__doc__, **resized_fields)
 
 
 def _resize(hint: Any, sizes: tuple[int, int]) -> Any:

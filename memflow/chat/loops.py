@@ -68,6 +68,7 @@ def loop_in_strings(json_text: str) -> str:
 
 
 def _repeated_unit(text: str, times: int) -> str:
+    """Return the shortest unit, from the start of a word, that ends a text at least `times` times; "" if none does."""
     for size in range(1, len(text) // times + 1):
         unit = text[-size:]
         if text.endswith(unit * max(times, -(-LENGTH // size))):

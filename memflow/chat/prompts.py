@@ -47,6 +47,8 @@ _SECTION = re.compile(r"^# (system|user|assistant|history)[ \t]*$", re.MULTILINE
 
 
 class _FrontMatter(BaseModel):
+    """The front matter of a prompt file."""
+
     model_config = ConfigDict(extra="forbid")
 
     name: str
@@ -81,34 +83,35 @@ class Prompt:
     ) -> tuple[ChatMessage, ...]:
         """Return the messages with all fields filled in. Raises PromptError for missing or unknown fields."""
         if fields.keys() != set(self.fields):
-            missing = [name for name in self.fields if name not in fields]
-            unknown = [name for name in fields if name not in self.fields]
-            wrong = ", ".join(
-                [f"missing {name}" for name in missing] + [f"unknown {name}" for name in unknown]
+            missing_fields = [name for name in self.fields if name not in fields]
+            unknown_fields = [name for name in fields if name not in self.fields]
+            differences = ", ".join(
+                [f"missing {name}" for name in missing_fields]
+                + [f"unknown {name}" for name in unknown_fields]
             )
             raise PromptError(
-                f"the fields passed to prompt {self.name} differ from the declared {list(self.fields)}: {wrong}. "
+                f"the fields passed to prompt {self.name} differ from the declared {list(self.fields)}: {differences}. "
                 "Fix the call."
             )
         mark = mark_of(fields[name] for name in self.untrusted) if self.untrusted else ""
         texts = {
             name: layout(value, mark if name in self.untrusted else "") for name, value in fields.items()
         }
-        said: list[ChatMessage] = []
+        messages: list[ChatMessage] = []
         for role, text in self.sections:
             if role == "history":
-                said.extend(history)
+                messages.extend(history)
             elif content := _fill(text, texts).strip():
-                said.append(ChatMessage(cast(Role, role), content))
-        return _with_notice(said, mark, self.language) if mark else tuple(said)
+                messages.append(ChatMessage(cast(Role, role), content))
+        return _with_notice(messages, mark, self.language) if mark else tuple(messages)
 
 
-def _with_notice(said: Sequence[ChatMessage], mark: str, language: str) -> tuple[ChatMessage, ...]:
+def _with_notice(messages: Sequence[ChatMessage], mark: str, language: str) -> tuple[ChatMessage, ...]:
     """Return the messages with the instruction about fenced texts at the end of the system message."""
     [notice] = load_in_language("memflow.chat", "untrusted", language=language).render({"mark": mark})
-    if said and said[0].role == "system":
-        return (ChatMessage("system", f"{said[0].content}\n\n{notice.content}"), *said[1:])
-    return (notice, *said)
+    if messages and messages[0].role == "system":
+        return (ChatMessage("system", f"{messages[0].content}\n\n{notice.content}"), *messages[1:])
+    return (notice, *messages)
 
 
 def _fill(text: str, fields: Mapping[str, str]) -> str:
@@ -158,12 +161,12 @@ def packaged_text(package: str, stem: str) -> str:
 
 @cache
 def _replaced(packaged: Prompt, package: str, file: PromptFile) -> Prompt:
-    mine = parse(file.text, package, file.path, packaged.untrusted)
-    check_contract(packaged, mine, file.path)
-    return mine
+    user_prompt = parse(file.text, package, file.path, packaged.untrusted)
+    check_contract(packaged, user_prompt, file.path)
+    return user_prompt
 
 
-def parse(text: str, package: str, where: str, untrusted: tuple[str, ...] = ()) -> Prompt:
+def parse(text: str, package: str, path: str, untrusted: tuple[str, ...] = ()) -> Prompt:
     """Return the prompt in `text`, whose output type is in the module `answers` of `package`. Raises PromptError.
 
     The fields in `untrusted` are fenced if the front matter does not declare `untrusted`.
@@ -171,38 +174,39 @@ def parse(text: str, package: str, where: str, untrusted: tuple[str, ...] = ()) 
     try:
         _, header, body = text.split("---\n", 2)
         front = _FrontMatter.model_validate(yaml.safe_load(header))
-    except (ValueError, ValidationError, yaml.YAMLError) as wrong:
+    except (ValueError, ValidationError, yaml.YAMLError) as error:
         raise PromptError(
-            f"the front matter of {where} is invalid: {_first(wrong)}. Fix the file."
-        ) from wrong
+            f"the front matter of {path} is invalid: {_error_line(error)}. Fix the file."
+        ) from error
     pieces = _SECTION.split(body)
     sections = tuple(zip(pieces[1::2], (piece.strip("\n") for piece in pieces[2::2]), strict=True))
     if not sections:
         raise PromptError(
-            f"the prompt file {where} has no section. Add a section that starts with the line '# user'."
+            f"the prompt file {path} has no section. Add a section that starts with the line '# user'."
         )
     if not all(Template(piece).is_valid() for _, piece in sections):
         raise PromptError(
-            f"{where}: a `$` in the text is not the start of a field. Write `$$` for a dollar sign."
+            f"{path}: a `$` in the text is not the start of a field. Write `$$` for a dollar sign."
         )
-    used = {name for _, piece in sections for name in Template(piece).get_identifiers()}
-    if used | set(front.unused) != set(front.fields) or used & set(front.unused):
+    used_fields = {name for _, piece in sections for name in Template(piece).get_identifiers()}
+    if used_fields | set(front.unused) != set(front.fields) or used_fields & set(front.unused):
         raise PromptError(
-            f"{where}: the front matter declares the fields {sorted(front.fields)} and the unused fields "
-            f"{sorted(front.unused)}, but the text uses {sorted(used)}. Declare exactly the used fields; list a field "
-            "that the text leaves out on purpose in both."
+            f"{path}: the front matter declares the fields {sorted(front.fields)} and the unused fields "
+            f"{sorted(front.unused)}, but the text uses {sorted(used_fields)}. Declare exactly the used fields; list a "
+            "field that the text leaves out on purpose in both."
         )
     fenced = untrusted if front.untrusted is None else tuple(front.untrusted)
-    if unknown := set(fenced) - set(front.fields):
+    if unknown_fields := set(fenced) - set(front.fields):
         raise PromptError(
-            f"{where}: `untrusted` names {sorted(unknown)}, which are no fields of the prompt. List declared fields."
+            f"{path}: `untrusted` names {sorted(unknown_fields)}, which are no fields of the prompt. List declared "
+            "fields."
         )
     output = None
     if front.output is not None:
         output = getattr(import_module(f"{package}.answers"), front.output, None)
         if output is None:
             raise PromptError(
-                f"{where}: {package}.answers has no output type {front.output}. Define it, or fix "
+                f"{path}: {package}.answers has no output type {front.output}. Define it, or fix "
                 "`output` in the front matter."
             )
     return Prompt(
@@ -219,52 +223,52 @@ def parse(text: str, package: str, where: str, untrusted: tuple[str, ...] = ()) 
     )
 
 
-def check_contract(packaged: Prompt, mine: Prompt, where: str) -> None:
-    """Raise PromptError with the file and every difference if `mine` cannot replace the packaged prompt."""
-    if wrong := contract_faults(packaged, mine):
-        faults = " ".join(f"{fault}. {fix}." for fault, fix in wrong)
-        raise PromptError(f"{where} cannot replace the prompt {packaged.name}: {faults}")
+def check_contract(packaged: Prompt, user_prompt: Prompt, path: str) -> None:
+    """Raise PromptError with the file and every difference if `user_prompt` cannot replace the packaged prompt."""
+    if faults := contract_faults(packaged, user_prompt):
+        text = " ".join(f"{fault}. {fix}." for fault, fix in faults)
+        raise PromptError(f"{path} cannot replace the prompt {packaged.name}: {text}")
 
 
-def contract_faults(packaged: Prompt, mine: Prompt) -> list[tuple[str, str]]:
-    """Return the reasons why `mine` cannot replace the packaged prompt, as pairs of fault and fix.
+def contract_faults(packaged: Prompt, custom: Prompt) -> list[tuple[str, str]]:
+    """Return the reasons why `custom` cannot replace the packaged prompt, as pairs of fault and fix.
 
     Name, fields, output type and language must be equal, and both or neither must have a section `# history`.
     """
-    found = [
-        (f"its {what} is {own}", f"Set `{what}` to {needed}")
-        for what, own, needed in (
-            ("name", mine.name, packaged.name),
-            ("language", mine.language, packaged.language),
+    faults = [
+        (f"its {key} is {value}", f"Set `{key}` to {target}")
+        for key, value, target in (
+            ("name", custom.name, packaged.name),
+            ("language", custom.language, packaged.language),
         )
-        if own != needed
+        if value != target
     ]
-    own, needed = (None if each.output is None else each.output.__name__ for each in (mine, packaged))
-    if own != needed:
-        found.append(
-            (f"its output is {own}", "Remove `output`" if needed is None else f"Set `output` to {needed}")
+    value, target = (None if side.output is None else side.output.__name__ for side in (custom, packaged))
+    if value != target:
+        faults.append(
+            (f"its output is {value}", "Remove `output`" if target is None else f"Set `output` to {target}")
         )
-    if missing := [name for name in packaged.fields if name not in mine.fields]:
+    if missing_names := [name for name in packaged.fields if name not in custom.fields]:
         fix = "Add them to `fields`, and to the text or to `unused`"
-        found.append((f"the fields {', '.join(missing)} are missing", fix))
-    if unknown := [name for name in mine.fields if name not in packaged.fields]:
-        found.append(
-            (f"the fields {', '.join(unknown)} are unknown", f"Use only {', '.join(packaged.fields)}")
+        faults.append((f"the fields {', '.join(missing_names)} are missing", fix))
+    if extra_names := [name for name in custom.fields if name not in packaged.fields]:
+        faults.append(
+            (f"the fields {', '.join(extra_names)} are unknown", f"Use only {', '.join(packaged.fields)}")
         )
-    has_history, needs_history = ("history" in dict(each.sections) for each in (mine, packaged))
+    has_history, needs_history = ("history" in dict(side.sections) for side in (custom, packaged))
     if needs_history and not has_history:
-        found.append(("it has no place for the conversation", "Add the line `# history`"))
+        faults.append(("it has no place for the conversation", "Add the line `# history`"))
     elif has_history and not needs_history:
-        found.append(("it has a place for a conversation, but none is sent", "Remove the line `# history`"))
-    return found
+        faults.append(("it has a place for a conversation, but none is sent", "Remove the line `# history`"))
+    return faults
 
 
-def _first(wrong: Exception) -> str:
-    """Return the first line of an error of YAML or pydantic, with the location."""
-    if isinstance(wrong, ValidationError):
-        first = wrong.errors(include_url=False, include_input=False)[0]
-        return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
-    return " ".join(str(wrong).split())
+def _error_line(error: Exception) -> str:
+    """Return an error of YAML, or the first one of pydantic with its location, as one line."""
+    if isinstance(error, ValidationError):
+        detail = error.errors(include_url=False, include_input=False)[0]
+        return f"{'.'.join(map(str, detail['loc'])) or 'the whole'}: {detail['msg']}"
+    return " ".join(str(error).split())
 
 
 @cache
@@ -300,7 +304,7 @@ def load_in_language(
 
     If `output` is given, it replaces the output type of the prompt.
     """
-    loaded = load(
+    prompt = load(
         package, f"{stem}{_CHINESE}" if language == "zh" and stem in translated_stems(package) else stem
     )
-    return loaded if output is None else replace(loaded, output=output)
+    return prompt if output is None else replace(prompt, output=output)

@@ -37,12 +37,12 @@ class BoundedOutput:
 
     def model_validate(self, value: Any, *, context: Any = None) -> Any:
         """Return the instance of the base class, and report texts at their bound. Raises pydantic.ValidationError."""
-        parsed = self.base.model_validate(value, context=context)
+        instance = self.base.model_validate(value, context=context)
         if isinstance(context, ItemReport):
             context.at_limit += [
                 f"{name} has {self.text:,} characters" for name in _long_texts("", value, self.text)
             ]
-        return parsed
+        return instance
 
     def model_json_schema(self) -> dict[str, Any]:
         """Return the JSON schema of the base class with the narrower bounds."""
@@ -57,27 +57,29 @@ class BoundedOutput:
         return self._excess("", value)
 
     def _excess(self, name: str, value: Any) -> str:
+        """Return the name of the first property in `value`, itself named `name`, that is beyond its bound, or ""."""
         if isinstance(value, dict):
             return next(filter(None, (self._excess(key, inner) for key, inner in value.items())), "")
-        most = self.numbers.get(name)
+        maximum = self.numbers.get(name)
         if isinstance(value, list):
-            if most is not None and len(value) > most:
+            if maximum is not None and len(value) > maximum:
                 return name
             return next(filter(None, (self._excess(name, item) for item in value)), "")
-        return name if most is not None and isinstance(value, int) and value > most else ""
+        return name if maximum is not None and isinstance(value, int) and value > maximum else ""
 
     def _bounded(self, part: Any, name: str = "") -> Any:
+        """Return a part of a JSON schema with narrower bounds, but not below its minimums. `name` is its property."""
         if not isinstance(part, dict):
             return part
-        most = self.numbers.get(name)
+        maximum = self.numbers.get(name)
         bounds = {
             "maxLength": self.text,
-            "maxItems": self.items if most is None else most,
-            **({} if most is None else {"maximum": most}),
+            "maxItems": self.items if maximum is None else maximum,
+            **({} if maximum is None else {"maximum": maximum}),
         }
-        least = {f"max{end}": part.get(f"min{end}", 0) for end in ("Length", "Items", "imum")}
+        minimums = {f"max{end}": part.get(f"min{end}", 0) for end in ("Length", "Items", "imum")}
         bounded = {
-            key: max(least[key], min(value, bounds[key])) if key in bounds else value
+            key: max(minimums[key], min(value, bounds[key])) if key in bounds else value
             for key, value in part.items()
         }
         for key in ("properties", "$defs"):
@@ -111,10 +113,11 @@ def _bounded_output(
     return BoundedOutput(base, characters, dict(numbers))
 
 
-def _long_texts(name: str, value: Any, least: int) -> list[str]:
+def _long_texts(name: str, value: Any, min_characters: int) -> list[str]:
+    """Return the property of each text in `value` with at least `min_characters`; `name` is the property of `value`."""
     if isinstance(value, str):
-        return [name] if len(value) >= least else []
+        return [name] if len(value) >= min_characters else []
     if not isinstance(value, dict | list):
         return []
     inner = value.items() if isinstance(value, dict) else ((name, item) for item in value)
-    return [found for key, item in inner for found in _long_texts(key, item, least)]
+    return [long_name for key, item in inner for long_name in _long_texts(key, item, min_characters)]

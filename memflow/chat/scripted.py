@@ -38,10 +38,10 @@ class ScriptedChat:
     async def complete(self, request: ChatRequest) -> Completion:
         """Return the handler's answer; token counts are estimated as four characters per token."""
         if request.prompt not in self.handlers:
-            known = ", ".join(sorted(self.handlers))
+            handler_names = ", ".join(sorted(self.handlers))
             raise RequestRefused(
                 f"the scripted chat has no handler for the prompt {request.prompt}. Set a real model, or "
-                f"register a handler; the handlers are {known}"
+                f"register a handler; the handlers are {handler_names}"
             )
         answer = self.handlers[request.prompt](request)
         text = answer if isinstance(answer, str) else answer.model_dump_json()

@@ -90,35 +90,35 @@ def check_rows(
     def rows_of(name: str) -> Sequence[Any]:
         return rows if name == table else other(name)
 
-    known = _known_values(table, rows_of, other_columns)
-    return [_evaluate(each, rows_of, known) for each in _applicable(expectations, domain)]
+    known_values = _known_values(table, rows_of, other_columns)
+    return [_evaluate(rule, rows_of, known_values) for rule in _applicable(expectations, domain)]
 
 
 def combine(results: Iterable[RuleResult]) -> list[RuleResult]:
     """Return the results of several partitions summed up to one result per rule."""
-    grouped: dict[tuple[str, str], list[RuleResult]] = {}
-    for each in results:
-        grouped.setdefault((each.table, each.name), []).append(each)
+    results_by_rule: dict[tuple[str, str], list[RuleResult]] = {}
+    for result in results:
+        results_by_rule.setdefault((result.table, result.name), []).append(result)
     return [
         replace(
-            of_rule[0],
-            passed=all(each.passed for each in of_rule),
-            unexpected=sum(each.unexpected for each in of_rule),
-            total=sum(each.total for each in of_rule),
-            offending=tuple(key for each in of_rule for key in each.offending)[:OFFENDING_KEYS],
-            error=next((each.error for each in of_rule if each.error), None),
-            note="; ".join(dict.fromkeys(each.note for each in of_rule if each.note)),
+            rule_results[0],
+            passed=all(result.passed for result in rule_results),
+            unexpected=sum(result.unexpected for result in rule_results),
+            total=sum(result.total for result in rule_results),
+            offending=tuple(key for result in rule_results for key in result.offending)[:OFFENDING_KEYS],
+            error=next((result.error for result in rule_results if result.error), None),
+            note="; ".join(dict.fromkeys(result.note for result in rule_results if result.note)),
         )
-        for of_rule in grouped.values()
+        for rule_results in results_by_rule.values()
     ]
 
 
 def _applicable(expectations: Iterable[Expectation], domain: Domain | None) -> Iterator[Expectation]:
     """Yield each expectation that applies to `domain`, with its domain-dependent rule replaced by the domain's rule."""
     for expectation in expectations:
-        resolved = expectation.for_domain(domain)
-        if resolved is not None:
-            yield resolved
+        domain_expectation = expectation.for_domain(domain)
+        if domain_expectation is not None:
+            yield domain_expectation
 
 
 def _checked_table(expectation: Expectation) -> str:
@@ -140,9 +140,9 @@ def explained_key(table: str, row: Any, explanation: str) -> str:
     return f"{row_key(table, row)}: {text}" if text else row_key(table, row)
 
 
-def _as_findings(found: Collection[int]) -> Findings:
+def _as_findings(indices: Collection[int]) -> Findings:
     """Return row indices as findings without explanations; findings are returned unchanged."""
-    return found if isinstance(found, Findings) else Findings(dict.fromkeys(found, ""))
+    return indices if isinstance(indices, Findings) else Findings(dict.fromkeys(indices, ""))
 
 
 def _known_values(
@@ -162,18 +162,19 @@ def _known_values(
     return known
 
 
-def _evaluate(expectation: Expectation, rows_of: OtherRows, known: _KnownValues) -> RuleResult:
+def _evaluate(expectation: Expectation, rows_of: OtherRows, known_values: _KnownValues) -> RuleResult:
+    """Return the result of one rule; an exception of the rule becomes its `error`. Raises the errors of `rows_of`."""
     table = _checked_table(expectation)
     rows = rows_of(table)
-    error, found = None, Findings()
+    error, findings = None, Findings()
     try:
-        rows = _rows_under(expectation, rows_of)
-        found = _violations(expectation, rows, rows_of, known)
-    except _RuleError as wrong:
-        found = _as_findings([] if wrong.position is None else [wrong.position])
-        where = "" if wrong.position is None else f" on row {row_key(table, rows[wrong.position])}"
-        error = f"rule {expectation.name} of {expectation.table} raised {wrong}{where}"
-    positions = sorted(found)
+        rows = _checked_rows(expectation, rows_of)
+        findings = _violations(expectation, rows, rows_of, known_values)
+    except _RuleError as failure:
+        findings = _as_findings([] if failure.position is None else [failure.position])
+        row_text = "" if failure.position is None else f" on row {row_key(table, rows[failure.position])}"
+        error = f"rule {expectation.name} of {expectation.table} raised {failure}{row_text}"
+    positions = sorted(findings)
     missing_rows = isinstance(expectation.rule, MinimumRows) and len(rows) < expectation.rule.at_least
     share = getattr(expectation.rule, "tolerance", 0.0)
     tolerated = not rows or (len(rows) - len(positions)) / len(rows) >= 1 - share
@@ -184,27 +185,24 @@ def _evaluate(expectation: Expectation, rows_of: OtherRows, known: _KnownValues)
         severity=expectation.severity,
         unexpected=len(positions) + missing_rows,
         total=len(rows),
-        offending=tuple(explained_key(table, rows[at], found[at]) for at in positions[:OFFENDING_KEYS]),
+        offending=tuple(explained_key(table, rows[i], findings[i]) for i in positions[:OFFENDING_KEYS]),
         description=expectation.description,
         error=error,
-        note=found.note,
+        note=findings.note,
     )
 
 
-def _rows_under(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
+def _checked_rows(expectation: Expectation, rows: OtherRows) -> Sequence[Any]:
     """Return the rows that an expectation checks. Raises _RuleError if the rule's filter raises an exception."""
-    found = rows(_checked_table(expectation))
+    table_rows = rows(_checked_table(expectation))
     if not isinstance(expectation.rule, RowForEvery):
-        return found
-    left_out = _not(found, expectation.rule.where)
-    return [row for at, row in enumerate(found) if at not in left_out]
+        return table_rows
+    excluded = _violating_rows(table_rows, expectation.rule.where)
+    return [row for index, row in enumerate(table_rows) if index not in excluded]
 
 
 def _violations(
-    expectation: Expectation,
-    rows: Sequence[Any],
-    other: OtherRows,
-    known: _KnownValues,
+    expectation: Expectation, rows: Sequence[Any], other: OtherRows, known_values: _KnownValues
 ) -> Findings:
     """Return the indices of the rows that violate a rule; empty for MinimumRows, which no single row violates.
 
@@ -218,19 +216,19 @@ def _violations(
         case WholeTable(find_violations):
             return _attempt(lambda: find_violations(rows))
         case AcrossTables(tables, find_violations):
-            others = [other(name) for name in tables[1:]]
-            return _attempt(lambda: find_violations(rows, *others))
-    return _as_findings(_not(rows, _row_rule(expectation, known)) if rows else ())
+            other_rows = [other(name) for name in tables[1:]]
+            return _attempt(lambda: find_violations(rows, *other_rows))
+    return _as_findings(_violating_rows(rows, _row_rule(expectation, known_values)) if rows else ())
 
 
-def _row_rule(expectation: Expectation, known: _KnownValues) -> Callable[[Any], bool]:
+def _row_rule(expectation: Expectation, known_values: _KnownValues) -> Callable[[Any], bool]:
     """Return a function that checks a single row against the rule of an expectation."""
     match expectation.rule:
         case NotNull(columns):
             return lambda row: all(getattr(row, name) is not None for name in columns)
         case AcceptedValues(column, values):
-            allowed = frozenset(values)
-            return lambda row: getattr(row, column) is None or getattr(row, column) in allowed
+            accepted = frozenset(values)
+            return lambda row: getattr(row, column) is None or getattr(row, column) in accepted
         case Between(column, low, high):
 
             def inside(row: Any) -> bool:
@@ -239,7 +237,7 @@ def _row_rule(expectation: Expectation, known: _KnownValues) -> Callable[[Any], 
 
             return inside
         case ForeignKey(columns, table, referenced, exempt_prefix):
-            existing = known(table, referenced)
+            existing = known_values(table, referenced)
 
             def found(values: tuple[Any, ...]) -> bool:
                 exempt = exempt_prefix is not None and str(values[0]).startswith(exempt_prefix)
@@ -247,8 +245,8 @@ def _row_rule(expectation: Expectation, known: _KnownValues) -> Callable[[Any], 
 
             return lambda row: all(map(found, _values(row, columns)))
         case RowForEvery(columns, _):
-            covered = known(expectation.table, columns)
-            return lambda row: all(values in covered for values in _values(row, columns))
+            covered_values = known_values(expectation.table, columns)
+            return lambda row: all(values in covered_values for values in _values(row, columns))
         case EachRow(holds):
             return holds
     raise MemflowError(
@@ -257,32 +255,31 @@ def _row_rule(expectation: Expectation, known: _KnownValues) -> Callable[[Any], 
     )
 
 
-def _not(rows: Sequence[Any], holds: Callable[[Any], bool]) -> set[int]:
+def _violating_rows(rows: Sequence[Any], holds: Callable[[Any], bool]) -> set[int]:
     """Return the indices of rows for which `holds` returns False. Raises _RuleError if `holds` raises an exception."""
-    at, found = -1, set()
+    index, violating = -1, set()
     try:
-        for at, row in enumerate(rows):
+        for index, row in enumerate(rows):
             if not holds(row):
-                found.add(at)
-    except Exception as wrong:
-        raise _RuleError(wrong, at) from wrong
-    return found
+                violating.add(index)
+    except Exception as error:
+        raise _RuleError(error, index) from error
+    return violating
 
 
 def _attempt(work: Callable[[], Collection[int]]) -> Findings:
+    """Return the findings of a rule on all rows together. Raises _RuleError if the rule raises an exception."""
     try:
         return _as_findings(work())
-    except Exception as wrong:
-        raise _RuleError(wrong) from wrong
+    except Exception as error:
+        raise _RuleError(error) from error
 
 
 def _duplicates(rows: Sequence[Any], columns: tuple[str, ...]) -> set[int]:
     """Return the indices of rows whose values in `columns` occur more than once; rows with only nulls are skipped."""
     values = [tuple(getattr(row, name) for name in columns) for row in rows]
     counts: Mapping[tuple[Any, ...], int] = Counter(values)
-    return {
-        at for at, each in enumerate(values) if counts[each] > 1 and any(value is not None for value in each)
-    }
+    return {i for i, key in enumerate(values) if counts[key] > 1 and any(value is not None for value in key)}
 
 
 def _values(row: Any, names: Sequence[str]) -> Iterable[tuple[Any, ...]]:

@@ -31,17 +31,18 @@ evidence, some scores no value, some comparisons no interval."""
 
 
 def _rules_of(table: str) -> list[Expectation]:
-    required = tuple(column.name for column in columns(table) if not column.nullable)
-    found = [
+    """Return the rules of a table. In tables of REASON_IS_NORMAL, a row with a reason is not quarantined."""
+    required_columns = tuple(column.name for column in columns(table) if not column.nullable)
+    expectations = [
         Expectation(table, "unique_keys", Unique(KEYS[table])),
-        Expectation(table, "required_columns_not_null", NotNull(required)),
+        Expectation(table, "required_columns_not_null", NotNull(required_columns)),
     ]
     if "reason" in {column.name for column in columns(table)} and table not in REASON_IS_NORMAL:
-        valid = EachRow(lambda row: row.reason is None, tolerance=QUARANTINED)
-        found.append(Expectation(table, "at_most_10_percent_quarantined", valid, "warn"))
+        not_quarantined = EachRow(lambda row: row.reason is None, tolerance=QUARANTINED)
+        expectations.append(Expectation(table, "at_most_10_percent_quarantined", not_quarantined, "warn"))
     if table in NOT_EMPTY:
-        found.append(Expectation(table, "has_rows", MinimumRows()))
-    return found
+        expectations.append(Expectation(table, "has_rows", MinimumRows()))
+    return expectations
 
 
 EXPECTED = tuple(rule for table in TABLES for rule in _rules_of(table))

@@ -14,13 +14,13 @@ SHARED = add_descriptions((*every_table.EXPECTED, *inputs.EXPECTED, *outputs.EXP
 @cache
 def all_expectations() -> tuple[Expectation, ...]:
     """Return the rules of all tables and benchmarks, ordered by table as in the pipeline."""
-    every = [*SHARED, *registry.all_expectations()]
-    return tuple(sorted(every, key=lambda each: list(TABLES).index(each.table)))
+    expectations = [*SHARED, *registry.all_expectations()]
+    return tuple(sorted(expectations, key=lambda expectation: list(TABLES).index(expectation.table)))
 
 
 def expectations_of(table: str, benchmark: str | None = None) -> list[Expectation]:
     """Return the rules of a table: the shared rules, and the rules of `benchmark` or, without `benchmark`, of all
     benchmarks.
     """
-    every = all_expectations() if benchmark is None else (*SHARED, *registry.expectations(benchmark))
-    return [each for each in every if each.table == table]
+    expectations = all_expectations() if benchmark is None else (*SHARED, *registry.expectations(benchmark))
+    return [expectation for expectation in expectations if expectation.table == table]

@@ -59,41 +59,43 @@ def _frequent_gold_positions(probes: Sequence[Probe]) -> set[int]:
     A question that is asked at several checkpoints counts once.
     """
     positions: dict[int, dict[str, list[int]]] = defaultdict(lambda: defaultdict(list))
-    seen: set[tuple[str, str, str, tuple[str, ...]]] = set()
+    questions: set[tuple[str, str, str, tuple[str, ...]]] = set()
     for position, probe in enumerate(probes):
         question = probe.episode_id, probe.question, probe.gold, tuple(probe.options)
-        if question in seen:
+        if question in questions:
             continue
-        seen.add(question)
+        questions.add(question)
         if probe.kind == "choice" and probe.reason is None:
             positions[len(probe.options)][probe.gold].append(position)
-    found: set[int] = set()
+    indices: set[int] = set()
     for options, by_gold in positions.items():
         n = sum(map(len, by_gold.values()))
-        even = 1 / options if options else 1.0
-        bound = even + 3 * (even * (1 - even) / n) ** 0.5
-        found.update(at for same_gold in by_gold.values() if len(same_gold) / n > bound for at in same_gold)
-    return found
+        share = 1 / options if options else 1.0
+        bound = share + 3 * (share * (1 - share) / n) ** 0.5
+        indices.update(i for group in by_gold.values() if len(group) / n > bound for i in group)
+    return indices
 
 
 def _test_questions_in_training(probes: Sequence[Probe]) -> list[int]:
+    """Return the indices of test probes whose question also occurs in a training probe of the same episode."""
+
     def question(probe: Probe) -> tuple[str, str, str]:
         return probe.dataset, probe.episode_id, probe.question.strip()
 
     training = {question(probe) for probe in probes if probe.split == "train"}
-    return [at for at, probe in enumerate(probes) if probe.split == "test" and question(probe) in training]
+    return [i for i, probe in enumerate(probes) if probe.split == "test" and question(probe) in training]
 
 
 def _gaps_between_rounds(rounds: Sequence[FeedbackRound]) -> list[int]:
     """Return the indices of feedback rounds whose number is not one more than in the dialogue's previous round."""
-    seen: Counter[tuple[str, int]] = Counter()
-    found = []
-    for at, round_ in sorted(enumerate(rounds), key=lambda each: each[1].round):
+    round_counts: Counter[tuple[str, int]] = Counter()
+    indices = []
+    for index, round_ in sorted(enumerate(rounds), key=lambda item: item[1].round):
         dialogue = round_.case_id, round_.checkpoint if isinstance(round_, PlayedRound) else 0
-        if round_.round != seen[dialogue]:
-            found.append(at)
-        seen[dialogue] += 1
-    return sorted(found)
+        if round_.round != round_counts[dialogue]:
+            indices.append(index)
+        round_counts[dialogue] += 1
+    return sorted(indices)
 
 
 def _train_test_disjoint(domain: Domain) -> Rule | None:

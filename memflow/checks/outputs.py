@@ -20,11 +20,7 @@ from memflow.checks.rules import (
 )
 from memflow.memories.memory import FAILURE
 from memflow.memories.server.mirror import UNSTORED
-from memflow.records import (
-    Drift,
-    Score,
-    is_failed_reply,
-)
+from memflow.records import Drift, Score, is_failed_reply
 from memflow.scoring.catalog import in_range
 from memflow.scoring.comparability import differing_settings
 from memflow.scoring.health.states import FAULTY, SUSPECT
@@ -36,10 +32,10 @@ def _minority_simulators(scores: Sequence[Score]) -> list[int]:
     for score in scores:
         counts[score.domain][score.simulator] += 1
     majority = {
-        domain: min(by_simulator.items(), key=lambda each: (-each[1], each[0]))[0]
+        domain: min(by_simulator.items(), key=lambda item: (-item[1], item[0]))[0]
         for domain, by_simulator in counts.items()
     }
-    return [at for at, score in enumerate(scores) if score.simulator != majority[score.domain]]
+    return [index for index, score in enumerate(scores) if score.simulator != majority[score.domain]]
 
 
 def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
@@ -48,20 +44,20 @@ def _other_prompt_or_model(scores: Sequence[Score]) -> list[int]:
     Scores are comparable if they have the same domain and model.
     """
     return [
-        at
-        for at, differences in enumerate(differing_settings(scores))
+        index
+        for index, differences in enumerate(differing_settings(scores))
         if differences and any(name in differences for name in ("prompt ", "replaced prompts ", "model "))
     ]
 
 
 def _moved_scores(rows: Sequence[Drift]) -> list[int]:
     """Return the indices of scores that moved beyond noise at the last change of their assistant."""
-    last: dict[tuple[str, str], str] = {}
+    times: dict[tuple[str, str], str] = {}
     for row in rows:
         key = (row.domain, row.assistant)
-        last[key] = max(last.get(key, ""), row.published_at)
+        times[key] = max(times.get(key, ""), row.published_at)
     return [
-        at for at, row in enumerate(rows) if row.moved and row.published_at == last[row.domain, row.assistant]
+        i for i, row in enumerate(rows) if row.moved and row.published_at == times[row.domain, row.assistant]
     ]
 
 
@@ -152,9 +148,5 @@ EXPECTED: tuple[Expectation, ...] = (
         },
         "warn",
     ),
-    *expect(
-        "score.drift",
-        {"scores_within_noise_after_model_change": WholeTable(_moved_scores)},
-        "warn",
-    ),
+    *expect("score.drift", {"scores_within_noise_after_model_change": WholeTable(_moved_scores)}, "warn"),
 )

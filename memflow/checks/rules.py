@@ -191,7 +191,7 @@ def expect_all(
 def add_descriptions(expectations: Iterable[Expectation], package: str) -> tuple[Expectation, ...]:
     """Return the expectations with the descriptions in the package's `descriptions.yaml`, which are keyed by name."""
     texts: dict[str, str] = load_yaml(package, "descriptions.yaml")
-    return tuple(replace(each, text=texts.get(each.name, each.text)) for each in expectations)
+    return tuple(replace(rule, text=texts.get(rule.name, rule.text)) for rule in expectations)
 
 
 def describe_columns(rule: Rule) -> str:
@@ -217,8 +217,8 @@ def describe_columns(rule: Rule) -> str:
 
 
 def _listed(names: Sequence[str], conjunction: str) -> str:
-    *first, last = (f"`{name}`" for name in names)
-    return f"{', '.join(first)} {conjunction} {last}" if first else last
+    *leading_names, last_name = (f"`{name}`" for name in names)
+    return f"{', '.join(leading_names)} {conjunction} {last_name}" if leading_names else last_name
 
 
 def each_valid_row(holds: Callable[[Any], bool]) -> EachRow:

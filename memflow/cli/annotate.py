@@ -9,7 +9,7 @@ from memflow.cli.annotation_report import report_data, report_text
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import DomainArgument, argument, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.stored_names import check_played
@@ -37,8 +37,7 @@ def sample(
         option("--kind", "A kind of items that the benchmark declares, such as exposure.", metavar="KIND"),
     ],
     assistant: Annotated[
-        str | None,
-        option("--assistant", "Whose conversations; integrity needs one.", parser=assistant_name),
+        str | None, option("--assistant", "Whose conversations; integrity needs one.", parser=assistant_name)
     ] = None,
     count: Annotated[
         int,
@@ -101,7 +100,7 @@ def sample(
         "items": len(sheet.items),
         **head.model_dump(exclude={"guide"}),
     }
-    answer(
+    print_result(
         form,
         data,
         Text(
@@ -132,7 +131,7 @@ def report(
     for folder in folders:
         sheet = read_sheet(folder)
         reports.append(make_report(sheet, read_key(folder, sheet), read_all(folder, sheet)))
-    answer(
+    print_result(
         form,
         [report_data(report) for report in reports],
         *(part for report in reports for part in report_text(report)),

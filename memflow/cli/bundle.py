@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainArgument, FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, write
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.rendering.texts import note
 
 
@@ -33,7 +33,7 @@ def bundle(
     counts = {name: len(rows) for name, rows in vars(written).items() if isinstance(rows, list)}
     named = ", ".join(f"{name} ({license})" for name, license in licenses.items())
     texts = f"With the texts of {named}" if written.probes else f"Without the texts of {named}: {NEEDED}"
-    answer(
+    print_result(
         form,
         {"file": str(file), "sha256": written.sha256, "labels": labels, "licenses": licenses, **counts},
         note(f"{counts['replies']:,} answers and {counts['judge_replies']:,} replies of judges, in {file}"),

@@ -8,7 +8,7 @@ from rich.filesize import decimal
 from memflow.cli.data_get import get
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.own_data import check
 from memflow.operations.messages import message
 from memflow.rendering.tables import Columns, Text, table, table_of
@@ -51,7 +51,7 @@ def domains(ctx: typer.Context, form: FormatOption = Format.table) -> None:
         for problem in problems:
             message(f"memflow: {problem}")
     faults = [(problem.name, problem.package, problem.reason) for problem in problems]
-    answer(
+    print_result(
         form,
         rows,
         table_of(rows, ("domain", "benchmark", "title"), "Domains"),
@@ -93,7 +93,7 @@ def list_datasets(ctx: typer.Context, form: FormatOption = Format.table) -> None
         if row["state"] != "present" and not row["command"]:
             by_hand.setdefault(row["how"], []).append(row["dataset"])
     columns: Columns = {"data set": "dataset", "state": _state, "size": _size, "license": "licence"}
-    answer(
+    print_result(
         form,
         {"folder": library.folder, "datasets": rows},
         table_of([row for row in rows if not row["ships"]], columns, f"Data sets in {library.folder}"),

@@ -15,7 +15,7 @@ from rich.console import RenderableType
 from memflow.checks.evaluation import RuleResult, combine
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput, MemflowError
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import Text, table_of
@@ -99,7 +99,7 @@ def checks(
         "rows": lambda rule: rule.total.total,
         "unexpected": lambda rule: rule.total.unexpected,
     }
-    answer(
+    print_result(
         form,
         {
             "data_docs": [str(page) for page in pages],

@@ -10,7 +10,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.labels import meta_label
 from memflow.operations.stored_names import check_names
 from memflow.rendering.evidence import label_note
@@ -77,7 +77,7 @@ def compare(
         for of_domain in compared
     ]
     sheet = [row for of_domain in data for row in of_domain["comparisons"]]
-    answer(
+    print_result(
         form,
         {"label": label, "domains": data},
         *(part for of_domain in compared for part in comparison_parts(of_domain, metric)),

@@ -8,7 +8,7 @@ import typer
 from rich.filesize import decimal
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.messages import message
 from memflow.rendering.tables import Text, table
@@ -68,7 +68,7 @@ def get(
         (row["dataset"], row["file"], f"{row['sha256'][:16]}…", row["checksum"]) for row in files[:MOST_FILES]
     ]
     others = f"and {len(files) - MOST_FILES:,} more files, " if len(files) > MOST_FILES else ""
-    answer(
+    print_result(
         form,
         {
             "folder": str(folder),

@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainArgument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.rendering.tables import table_of
 from memflow.rendering.texts import note
 
@@ -45,7 +45,7 @@ def deviations(
 
     name = "paper" if by_paper else "published"
     compared = "the paper" if by_paper else data["code"] or "the paper"
-    answer(
+    print_result(
         form,
         data,
         table_of(

@@ -8,7 +8,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference
 from memflow.cli.options import AssistantArgument, DomainArgument, FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, write
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.cli.views import ExportGroup
 from memflow.operations.stored_names import check_played
 from memflow.rendering.texts import note
@@ -75,7 +75,7 @@ def transcript(
     write(file, text, force)
     header, _ = read(text)
     cut = f", {len(header.cut)} sessions cut short" if header.cut else ""
-    answer(
+    print_result(
         form,
         {"file": str(file), **header.model_dump()},
         note(
@@ -119,7 +119,7 @@ def verdicts(
     write(file, text, force)
     lines = text.count("\n") - 1
     episodes = len({probe.episode_id for probe in probes})
-    answer(
+    print_result(
         form,
         {"file": str(file), "verdicts": lines, "probes": len(probes), "episodes": episodes},
         note(

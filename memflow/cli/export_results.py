@@ -7,7 +7,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.labels import score_label
 from memflow.rendering.evidence import CAVEAT, label_note
 from memflow.rendering.tables import Text
@@ -83,7 +83,7 @@ def _answer(form: Format, folder: Path, results: "list[ExportedResults]", files:
     scores = [score for row in results for score in row.scores]
     unmeasured = sum(score.value is None for score in scores)
     label = score_label(scores)
-    answer(
+    print_result(
         form,
         {"files": [*map(str, files)], "left_out_scores": unmeasured, "label": label},
         note(f"{len(files):,} files in {folder}. {unmeasured:,} scores without a value are left out."),

@@ -15,20 +15,13 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainArgument, argument, option
-from memflow.cli.output import Format, FormatOption, answer, write
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.control_characters import visible
 from memflow.errors import BadInput
 from memflow.rendering.evidence import label_note
 from memflow.rendering.tables import Columns, Text, table_of
 from memflow.rendering.texts import interval_text, note, p_text
-from memflow.scoring.decisions import (
-    CANNOT_TELL,
-    MARGIN,
-    REGRESSION,
-    GateDecision,
-    GateOptions,
-    GateReport,
-)
+from memflow.scoring.decisions import CANNOT_TELL, MARGIN, REGRESSION, GateDecision, GateOptions, GateReport
 
 COLORS = {REGRESSION: "bold red", CANNOT_TELL: "bold yellow"}
 COLUMNS: Columns = {
@@ -116,7 +109,7 @@ def gate(
         "margin": margin,
         **asdict(result),
     }
-    answer(form, data, *_parts(decided), rows=data["decisions"])
+    print_result(form, data, *_parts(decided), rows=data["decisions"])
     if code := result.exit_code:
         raise typer.Exit(code)
 

@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, RowsOption
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import Columns, table_of
@@ -74,7 +74,7 @@ def history(
     ]
     rows = [_row(lake, result, is_newest) for result, is_newest in chosen[: limit or None]]
     hint = f"\n{len(rows):,} of {len(chosen):,} results. `memflow show leaderboard --as-of NO.` shows one."
-    answer(form, rows, table_of(rows, COLUMNS), note(hint))
+    print_result(form, rows, table_of(rows, COLUMNS), note(hint))
 
 
 def _row(lake: "Lake", result: "list[PublishedScore]", is_newest: bool) -> dict[str, Any]:

@@ -15,14 +15,8 @@ from memflow.benchmarks.views import ExportedFile, Import, ImportedResults
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference, LazyGroup, build_command
 from memflow.cli.options import FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, write
-from memflow.cli.views import (
-    loaded,
-    parameter,
-    printed,
-    reader_of,
-    with_signature,
-)
+from memflow.cli.output import Format, FormatOption, print_result, write
+from memflow.cli.views import loaded, parameter, printed, reader_of, with_signature
 from memflow.errors import BadInput
 from memflow.rendering.texts import first_lines, heading, note
 
@@ -106,7 +100,7 @@ def _conversion_function(conversion: Conversion) -> Callable[..., None]:
     def run(ctx: typer.Context, file: Path, out: Path, force: bool, form: Format) -> None:
         found: ExportedFile = loaded(conversion.convert)(file, out)
         write(out, found.text, force)
-        answer(form, dict(found.data), *printed(found.parts))
+        print_result(form, dict(found.data), *printed(found.parts))
 
     file = Annotated[Path, argument("FILE", "The file to convert.")]
     return with_signature(
@@ -137,7 +131,7 @@ def _print(form: Format, domain: str, results: ImportedResults) -> None:
         "without_value": lost,
         "faults": list(results.faults),
     }
-    answer(
+    print_result(
         form,
         data,
         heading(f"{domain}: imported, not run by memflow"),

@@ -12,7 +12,7 @@ from memflow.chat.scripted import LABEL
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import MetricFilter, argument, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.messages import terminal_console
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import Columns, Text, table_of
@@ -89,7 +89,7 @@ def check(
         moved = sum(len(case.moved) for case in of_judge)
         parts.append(table_of(of_judge, COLUMNS, f"{name}, answers {'with' if fences else 'without'} fences"))
         parts.append(note(f"\n{moved:,} of {total:,} verdicts moved."))
-    answer(
+    print_result(
         form,
         {
             "fences": fences,
@@ -109,8 +109,7 @@ def calibrate(
     names: JudgesArgument = None,
     metric: MetricFilter = None,
     language: Annotated[
-        list[str] | None,
-        option("--language", "en or zh; may be repeated. [en]", metavar="LANGUAGE"),
+        list[str] | None, option("--language", "en or zh; may be repeated. [en]", metavar="LANGUAGE")
     ] = None,
     form: FormatOption = Format.table,
 ) -> None:
@@ -142,7 +141,7 @@ def calibrate(
         parts.append(table_of(rows, CALIBRATED, name))
         parts += [note(f"{row.reason}.") for row in rows if row.reason]
     calibrations = [asdict(row) for of_judge in results.values() for row in of_judge]
-    answer(
+    print_result(
         form,
         {"bound": BOUND, "scripted": scripted, "calibrations": calibrations},
         *parts,

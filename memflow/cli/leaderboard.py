@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, MetricFilter, option
-from memflow.cli.output import DOCUMENTS, Format, FormatOption, answer
+from memflow.cli.output import DOCUMENTS, Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.labels import no_interval, score_label, units_note
 from memflow.operations.stored_names import stored_scores
@@ -90,7 +90,7 @@ def leaderboard(
             *warnings(scores),
             *label_note(label, CAVEAT),
         ]
-    answer(
+    print_result(
         form,
         {"label": label, "scores": rows, "retrieval": [asdict(row) for row in retrieval]},
         *parts,

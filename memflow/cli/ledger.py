@@ -10,7 +10,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput, BadSettings
 from memflow.operations.messages import message
 from memflow.rendering.tables import table_of
@@ -54,7 +54,7 @@ def stats(ctx: typer.Context, form: FormatOption = Format.table) -> None:
     with _ledger(ctx) as opened, opened.connect() as connection:
         rows = groups(connection)
         size = disk_bytes(connection)
-    answer(
+    print_result(
         form,
         {"groups": rows, "disk_bytes": size},
         table_of(rows, COLUMNS, "Stored answers"),
@@ -116,7 +116,7 @@ def forget(
             raise typer.Exit(1)
         with opened.connect(transaction=True) as connection:
             deleted = delete(connection, chosen)
-    answer(
+    print_result(
         form,
         {"deleted": deleted, "cost": cost, "partitions": found.partitions},
         note(f"Deleted {deleted:,} answers. Rerun the partitions with `memflow run --force`."),

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import Columns, Text, table_of
@@ -46,7 +46,7 @@ def made(ctx: typer.Context, domain: DomainFilter = None, form: FormatOption = F
     check_names("the lake", "generated domain", domain, generated)
     chosen = [row for row in rows if not domain or row["domain"] in domain]
     parts = [part for name in domain or generated for part in made_of(name, chosen)]
-    answer(form, chosen, *parts, note("\nMessages and probes are counted for valid users only."))
+    print_result(form, chosen, *parts, note("\nMessages and probes are counted for valid users only."))
 
 
 def share_made(settings: "Settings", lake: "Lake") -> list[dict[str, Any]]:

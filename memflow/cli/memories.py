@@ -16,7 +16,7 @@ from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, LazyGroup
 from memflow.cli.memory_check import check
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.import_paths import with_own_memories
 from memflow.rendering.tables import Columns, Text, cell, table_of
 from memflow.rendering.texts import cut, note
@@ -70,7 +70,7 @@ def list_memories(
         for row, name in zip(rows, names, strict=True):
             if name != row["memory"]:  # an import path or an address
                 row["origin"] = "command line"
-        answer(form, rows, *(part for row in rows for part in _details(row)))
+        print_result(form, rows, *(part for row in rows for part in _details(row)))
         return
     rows = [_row(find(system.name)) for system in shipped_systems()]
     for name, config in resolve_user_memories(known).items():
@@ -89,7 +89,7 @@ def list_memories(
         "\n`memflow memories NAME` shows one whole. `memflow memories check NAME` checks one. "
         "One of your own: docs/how-to/memory.md, or in any language: docs/how-to/memory_server.md."
     )
-    answer(form, rows, table_of(rows, columns), note(hint))
+    print_result(form, rows, table_of(rows, columns), note(hint))
 
 
 def _row(config: "MemoryConfig", mine: "UserMemory | None" = None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AssistantArgument, CheckpointOption, DomainArgument, EpisodeOption, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.probes import find_probe
 from memflow.operations.stored_names import check_names, check_played
@@ -67,7 +67,7 @@ def memory(
     where = f"checkpoint {checkpoint} of {last}, sequence number {sequence:,}"
     where += f" of {reached:,}" if sequence < reached else ""
     rows = [{**{name: getattr(item, name) for name in STORED}, "meta": dict(item.meta)} for item in items]
-    answer(
+    print_result(
         form,
         {
             "domain": domain,

@@ -9,7 +9,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import ANY_NAME, argument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.import_paths import is_address, with_own_memories
 from memflow.operations.memory_checks import (
     SERVER,
@@ -56,7 +56,7 @@ def check(
     counts: Counter[str] = Counter(line.verdict for line in lines)
     shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in COLORS if counts[verdict])
     rows = [line.as_dict() for line in lines]
-    answer(
+    print_result(
         form,
         {"memory": name, "ok": not counts["wrong"], "lines": rows},
         table_of(lines, COLUMNS, f"Memory {name}"),

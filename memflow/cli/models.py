@@ -8,7 +8,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput, ChatError
 from memflow.operations.finding import PATIENCE
 from memflow.operations.messages import message
@@ -41,7 +41,7 @@ def list_models(ctx: typer.Context, form: FormatOption = Format.table) -> None:
 
     settings = front_of(ctx).load()
     rows = [_row(settings, name, model) for name, model in settings.models.items()]
-    answer(
+    print_result(
         form,
         rows,
         table_of(rows, COLUMNS, "Models"),
@@ -127,7 +127,7 @@ def check(
     proposal = propose(observations, model.url, model.preset)
     fits = proposal.profile() == model.profile
     seen = [{"topic": observation.topic, "seen": observation.seen} for observation in observations]
-    answer(
+    print_result(
         form,
         {
             "model": name,

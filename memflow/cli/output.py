@@ -63,12 +63,13 @@ FormatOption = Annotated[
 ]
 
 
-def answer(
+def print_result(
     form: Format, data: Any, *parts: RenderableType, rows: Sequence[Mapping[str, Any]] | None = None
 ) -> None:
     """Print a result to standard output: `data` as JSON, or the tables and texts in `parts` in another format.
 
-    CSV has `rows`, or else the rows of `data` or of the tables.
+    CSV contains `rows`; without them, `data` if it is a list of mappings, else the tables in `parts`, else the values
+    of `data`. Texts in `parts` are not in CSV.
     """
     if form is Format.table:
         console = terminal_console()

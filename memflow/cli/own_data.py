@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, answer, write
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.errors import BadInput
 from memflow.rendering.tables import Text
 from memflow.rendering.texts import inset, note
@@ -35,7 +35,7 @@ def check(
     """
     found = _inspected(names)
     problems = [asdict(problem) for problem in found.problems]
-    answer(
+    print_result(
         form,
         {"files": [str(file) for file in found.files], **found.data, "problems": problems},
         Text(f"{_files(found)}: {found.contents}"),
@@ -69,7 +69,9 @@ def init_data(file: Path, data: Sequence[Path], force: bool, form: Format) -> No
         f"Next: {' · '.join(commands)}",
     )
     summary = {"domain": name, **found.data, "problems": len(found.problems)}
-    answer(form, {"file": str(file.absolute()), **summary, "next": commands}, *(Text(line) for line in lines))
+    print_result(
+        form, {"file": str(file.absolute()), **summary, "next": commands}, *(Text(line) for line in lines)
+    )
 
 
 def domain_name(path: Path) -> str:

@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import argument, option
-from memflow.cli.output import DOCUMENTS, Format, FormatOption, answer
+from memflow.cli.output import DOCUMENTS, Format, FormatOption, print_result
 from memflow.rendering.tables import Text, table, table_of
 from memflow.rendering.texts import heading, note
 
@@ -27,18 +27,12 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 PaperModelOption = Annotated[
     str | None,
-    option(
-        "--model",
-        "The model of rows for which it compares none. [the paper's, if it has results]",
-    ),
+    option("--model", "The model of rows for which it compares none. [the paper's, if it has results]"),
 ]
 PaperLimitOption = Annotated[
     int,
     option(
-        "--limit",
-        "Show the samples of N. [the whole domains, or their largest samples]",
-        metavar="N",
-        min=0,
+        "--limit", "Show the samples of N. [the whole domains, or their largest samples]", metavar="N", min=0
     ),
 ]
 
@@ -63,7 +57,7 @@ def papers(
             heading(f"{of_paper[0]['paper_title']}, {of_paper[0]['source']}"),
             table_of(of_paper, {"table": "table", "title": "title", "missing": _missing}),
         ]
-    answer(
+    print_result(
         form,
         rows,
         *parts,
@@ -100,7 +94,7 @@ def paper(
     measured = stored_table(reader_of(ctx), reference, model=model or "", limit=limit)
     missing = missing_data(front_of(ctx).load(), measured.table)
     deviations = _deviations(front_of(ctx).load(), front_of(ctx).lake(), measured)
-    answer(
+    print_result(
         form,
         {
             "table": reference,
@@ -118,11 +112,7 @@ def paper(
 
 
 def paper_parts(
-    measured: "MeasuredTable",
-    deviations: dict[str, list[str]],
-    missing: dict[str, str],
-    *,
-    intervals: bool,
+    measured: "MeasuredTable", deviations: dict[str, list[str]], missing: dict[str, str], *, intervals: bool
 ) -> Iterator[RenderableType]:
     """Yield the table with three lines a row, optionally with intervals, and the notes below it."""
     from memflow.operations.papers import missing_lines

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.selection import Selection, with_selection
 from memflow.operations.required_checks import memory_server_notes
 from memflow.records import TABLES
@@ -76,7 +76,7 @@ def plan(
     if assistants:
         by = ("domain", "assistant")
         by_assistant = [Text(), _table("By assistant", by, assistants, _seconds(of_assistants, by))]
-    answer(
+    print_result(
         form,
         {
             "stages": stages,

@@ -8,7 +8,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainArgument, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.views import reader_of
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
@@ -57,7 +57,7 @@ def plot(
             path.write_bytes(image)
             written.append({"metric": name, "file": str(path), "bytes": path.stat().st_size})
     labels = dict.fromkeys(picture.label for picture in pictures.values() if picture.label)
-    answer(
+    print_result(
         form,
         written,
         table_of(written),

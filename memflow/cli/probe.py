@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import argument, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.probes import answer_of, find_probe
 from memflow.operations.stored_names import assistants_of, check_names
@@ -48,7 +48,7 @@ def probe(
     with SqlLedger(settings.ledger_url) as ledger:
         answered = [answer_of(lake, ledger, asked, name) for name in assistants if assistant in (None, name)]
     parts = _whole(answered[0]) if len(answered) == 1 else _replies(answered)
-    answer(form, {"probe": asdict(asked), "answered": answered}, *_question(asked), *parts)
+    print_result(form, {"probe": asdict(asked), "answered": answered}, *_question(asked), *parts)
 
 
 def _question(asked: "Probe") -> Iterator[RenderableType]:

@@ -9,7 +9,7 @@ import typer
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
 from memflow.cli.options import OverwriteOption, argument, option
-from memflow.cli.output import Format, FormatOption, answer, write
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import table_of
 from memflow.rendering.texts import note
@@ -57,7 +57,7 @@ def list_(
         for name, entry in _chosen(settings, names, of, role).items()
     ]
     columns = ("name", "roles", "fields", "output", "replaced_by")
-    answer(
+    print_result(
         form, rows, table_of(rows, columns), note(f"\n{len(rows)} prompts, {len(replaced)} replaced in all.")
     )
 
@@ -81,7 +81,7 @@ def export(
     for name, path in files.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         write(path, chosen[name].text, force)
-    answer(
+    print_result(
         form,
         {"files": [str(path) for path in files.values()], "setting": f'prompts = "{folder}"'},
         note(f'{len(files)} files are in {folder}. Use them: prompts = "{folder}" in memflow.toml'),

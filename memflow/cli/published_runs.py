@@ -9,7 +9,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, write
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.cli.views import printed
 from memflow.errors import MissingData
 from memflow.rendering.texts import heading, note
@@ -52,7 +52,7 @@ def published(
     if page is not None:
         date = f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}"
         write(page, page_text(parts, date, "memflow import published FOLDER --page FILE"), force)
-    answer(
+    print_result(
         form,
         report.data(),
         heading(TITLE),

@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import argument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.messages import message
 from memflow.operations.moments import removed_partitions
@@ -45,7 +45,7 @@ def sql(
         )
     note_left_out(rows.left_out)
     shown = table(rows.columns, ([_cell(value) for value in row.values()] for row in rows))
-    answer(form, list(rows), shown, note(f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}"))
+    print_result(form, list(rows), shown, note(f"{len(rows):,} {'row' if len(rows) == 1 else 'rows'}"))
 
 
 def _cell(value: Any) -> Any:

@@ -12,7 +12,7 @@ import typer
 
 from memflow.cli.front import Front, front_of
 from memflow.cli.options import AssistantFilter, DomainFilter, argument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.messages import message
 from memflow.operations.moments import lake_as_of, parse_moment
@@ -52,7 +52,7 @@ def report(
     written = _write(front, options, out or front.load().home / FOLDER)
     page = written.page.absolute()
     files = len(written.files) + 1
-    answer(
+    print_result(
         form,
         {
             "folder": str(written.folder.absolute()),
@@ -77,8 +77,7 @@ def report(
 def view(
     ctx: typer.Context,
     folder: Annotated[
-        Path | None,
-        argument("[FOLDER]", "Open this report as it is. [report, in the home]"),
+        Path | None, argument("[FOLDER]", "Open this report as it is. [report, in the home]")
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 chooses a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open a browser.")] = True,

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.selection import Selection, with_selection
 from memflow.operations.messages import message
 from memflow.operations.run import run_selection
@@ -37,8 +37,7 @@ CostOption = Annotated[
     ),
 ]
 ForceOption = Annotated[
-    bool,
-    typer.Option("--force", help="Also run partitions that are up to date: a replay from the ledger."),
+    bool, typer.Option("--force", help="Also run partitions that are up to date: a replay from the ledger.")
 ]
 ParallelOption = Annotated[
     int,
@@ -49,8 +48,7 @@ ParallelOption = Annotated[
     ),
 ]
 UncheckedOption = Annotated[
-    bool,
-    typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`."),
+    bool, typer.Option("--unchecked", help="Run memory servers without a passed `memflow memories check`.")
 ]
 
 
@@ -98,7 +96,7 @@ def run(
         )
         raise typer.Exit(INTERRUPTED) from None
     summary = Summary.of(selection, outcome)
-    answer(format, None if format is Format.table else summary.data(), *summary.shown())
+    print_result(format, None if format is Format.table else summary.data(), *summary.shown())
     if outcome.failed:
         raise typer.Exit(1)
     if summary.faulty:

@@ -17,7 +17,7 @@ from memflow.cli.options import (
     argument,
     option,
 )
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.model_options import embedder_settings
 from memflow.rendering.tables import Columns, Text, table_of
 from memflow.rendering.texts import line, note
@@ -83,7 +83,7 @@ def search(
             f"episode {result.episode}, checkpoint {result.checkpoint}, sequence number {result.sequence:,}"
         )
     rows = [{"rank": rank, **row} for rank, row in enumerate(result.rows, 1)]
-    answer(
+    print_result(
         form,
         {**asdict(result), "rows": rows},
         Text(f"{assistant} in {domain}", "bold"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.front import front_of
-from memflow.cli.output import Format, FormatOption, answer, write
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.errors import BadInput
 from memflow.operations.messages import message
 from memflow.rendering.tables import Text, table
@@ -72,7 +72,7 @@ def init(
         ("memflow plan", "estimate requests, tokens and cost of a run"),
         ("memflow run", "run the domains and assistants of the file"),
     )
-    answer(
+    print_result(
         form,
         {"file": str(file.absolute()), "next": [command for command, _ in steps]},
         Text(f"{file} is written. Add your models and assign the roles.\n"),
@@ -101,7 +101,7 @@ def _init_project(folder: Path, force: bool, form: Format) -> None:
         ("dg list defs", "list memflow's assets and the own one"),
         ("memflow dev", "open the UI; or `dg dev`"),
     )
-    answer(
+    print_result(
         form,
         {"folder": str(folder.absolute()), "files": [*texts], "next": [command for command, _ in steps]},
         Text(f"The Dagster project in {folder.absolute()} is written. Add assets in {PROJECT[2]}.\n"),
@@ -112,8 +112,7 @@ def _init_project(folder: Path, force: bool, form: Format) -> None:
 def doctor(
     ctx: typer.Context,
     full: Annotated[
-        bool,
-        typer.Option("--full", help="Read every byte of lake, ledger and memflow.duckdb."),
+        bool, typer.Option("--full", help="Read every byte of lake, ledger and memflow.duckdb.")
     ] = False,
     clean: Annotated[
         bool,
@@ -137,7 +136,7 @@ def doctor(
     findings = examine(front_of(ctx), full=full)
     faults = {state: [finding.what for finding in findings if finding.state == state] for state in STYLES}
     rows = [(Text(finding.state, STYLES[finding.state]), finding.what, finding.found) for finding in findings]
-    answer(
+    print_result(
         form,
         [{**asdict(finding), "ok": finding.state == "ok"} for finding in findings],
         table(("", "what", "found"), rows),
@@ -158,7 +157,7 @@ def _clean(settings: "Settings", form: Format) -> None:
 
     sizes, stored = clean(settings)
     removed = sum(sizes.values())
-    answer(
+    print_result(
         form,
         {"removed": sizes, "bytes": removed, "kept_bytes": stored},
         table(("table", "MB"), [(name, f"{size / 1e6:,.1f}") for name, size in sizes.items()]),

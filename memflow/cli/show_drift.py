@@ -8,7 +8,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import DomainFilter
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import Text, table
 from memflow.rendering.texts import heading, note
@@ -68,4 +68,4 @@ def drift(
         for of_domain in drifts
     ]
     scores = [asdict(row) for of_domain in drifts for row in of_domain.rows]
-    answer(form, {"drifts": data}, *parts, note(EXPLANATION if parts else NOTHING), rows=scores)
+    print_result(form, {"drifts": data}, *parts, note(EXPLANATION if parts else NOTHING), rows=scores)

@@ -14,7 +14,7 @@ from memflow.cli.options import (
     EmbedderPresetOption,
     EmbedderUrlOption,
 )
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.selection import select
 from memflow.errors import BadInput
 from memflow.operations.messages import message
@@ -85,7 +85,7 @@ def headroom(
         parts.append(table_of(of_domain, COLUMNS))
         parts += [Text(f"{row.assistant}: {row.statement}") for row in of_domain]
     flat = [{name: value for name, value in row.values.items() if name != "curves"} for row in rows]
-    answer(form, [row.values for row in rows], *parts, note(EXPLANATION if rows else NEXT), rows=flat)
+    print_result(form, [row.values for row in rows], *parts, note(EXPLANATION if rows else NEXT), rows=flat)
 
 
 def _measure(settings: "Settings", domain: str, assistants: Sequence[str]) -> None:

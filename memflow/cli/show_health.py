@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.stored_names import assistants_of, check_names
 from memflow.rendering.tables import Columns, table, table_of
 from memflow.rendering.texts import heading, note
@@ -51,7 +51,7 @@ def health(
             "examples": lambda row: row.examples[:2],
         }
         [(name, rows)] = measures.items()
-        answer(form, data, heading(name), table_of(worst_first(rows), columns), note(EXPLANATION))
+        print_result(form, data, heading(name), table_of(worst_first(rows), columns), note(EXPLANATION))
         return
     overview = []
     for name, rows in measures.items():
@@ -59,4 +59,4 @@ def health(
         measured = f"{sum(row.reason is None for row in rows)} of {len(rows)}"
         overview.append((*name.split("/", 1), state, statement, measured))
     hint = note(NEXT if overview else "No memory's health is measured yet.")
-    answer(form, data, table(COLUMNS, overview), hint)
+    print_result(form, data, table(COLUMNS, overview), hint)

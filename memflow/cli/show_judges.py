@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyDomainArgument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.labels import score_label
 from memflow.rendering.evidence import label_note, metric_name
@@ -62,7 +62,7 @@ def judges(ctx: typer.Context, domain: AnyDomainArgument = None, form: FormatOpt
         )
     domains = {agreement.domain for agreement in agreements}
     label = score_label(score for score in scores if score.domain in domains)
-    answer(
+    print_result(
         form,
         {"label": label, "judges": [_data(agreement) for agreement in agreements]},
         *_parts(agreements),

@@ -7,7 +7,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyDomainArgument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.labels import score_label
 from memflow.operations.stored_names import check_names, variant_chooser
 from memflow.rendering.evidence import label_note
@@ -65,7 +65,7 @@ def noise(ctx: typer.Context, domain: AnyDomainArgument = None, form: FormatOpti
         for name in dict.fromkeys(score.domain for score in noisy)
         for part in (heading(name), table_of([score for score in noisy if score.domain == name], COLUMNS))
     ]
-    answer(
+    print_result(
         form,
         {"label": label, "scores": [asdict(score) for score in noisy]},
         *parts,

@@ -8,7 +8,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
 from memflow.rendering.retrieval import retrieval_tables
@@ -34,8 +34,7 @@ def retrieval(
         RankingMetric, typer.Option("--metric", help="The metric that is shown at each cutoff.")
     ] = RankingMetric.recall,
     by: Annotated[
-        SliceKind,
-        typer.Option("--by", help="By type of question, language, or position of the evidence."),
+        SliceKind, typer.Option("--by", help="By type of question, language, or position of the evidence.")
     ] = SliceKind.all,
     form: FormatOption = Format.table,
 ) -> None:
@@ -57,7 +56,7 @@ def retrieval(
             {getattr(row, name) for row in results},
         )
     results = [row for row in results if domain in (None, row.domain) and assistant in (None, row.assistant)]
-    answer(
+    print_result(
         form,
         [asdict(row) for row in results],
         *retrieval_tables(results, metric.value, by.value),

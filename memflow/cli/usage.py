@@ -8,7 +8,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS
 from memflow.operations.required_checks import servers_with_own_models
@@ -64,7 +64,7 @@ def usage(
     total: dict[str, Any] = {name: known_sum(row[name] for row in rows) for name in TOTALS}
     columns = {name.replace("_", " "): name for name in (*chosen, *SUMS)}
     not_counted = servers_with_own_models(settings)
-    answer(
+    print_result(
         form,
         {"usage": rows, "total": total, "not_counted": not_counted},
         table_of(

@@ -6,7 +6,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import RowsOption, option
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.stored_names import note_left_out
 from memflow.rendering.evidence import metric_name
@@ -51,7 +51,7 @@ def verdicts(
     )
     note_left_out(stored.left_out)
     rows = stored[:limit] if limit else list(stored)
-    answer(
+    print_result(
         form,
         rows,
         table_of(rows, COLUMNS),

@@ -7,7 +7,7 @@ import typer
 
 from memflow.cli.front import front_of
 from memflow.cli.options import JudgeOption, argument
-from memflow.cli.output import Format, FormatOption, answer
+from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.rendering.evidence import metric_name
 from memflow.rendering.tables import Columns, Text, table_of
@@ -75,7 +75,7 @@ def verify(
         for pair in different
         if pair.again is not None or pair.reason
     ]
-    answer(
+    print_result(
         form,
         data,
         Text(f"{header.assistant} in {header.domain}: {state}", "" if is_verified else "bold yellow"),

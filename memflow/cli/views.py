@@ -17,7 +17,7 @@ from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option,
 from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import LazyGroup, as_of_option, build_command
 from memflow.cli.options import FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, answer, line_width, write
+from memflow.cli.output import Format, FormatOption, line_width, print_result, write
 from memflow.errors import BadInput
 from memflow.labels import score_label
 from memflow.rendering.evidence import gaps, health, label_note
@@ -90,7 +90,7 @@ def _view_function(view: View) -> Callable[..., None]:
         label = result.label or score_label(result.scores)
         data = {"label": label, "incomplete": incomplete_results(result.scores), **result.data}
         parts = [*printed(result.parts), *health(result.scores), *gaps(result.scores)]
-        answer(form, data, *parts, *label_note(label, result.caveat), rows=result.records or None)
+        print_result(form, data, *parts, *label_note(label, result.caveat), rows=result.records or None)
 
     form = parameter("form", FormatOption, Format.table)
     return with_signature(run, [*map(option_parameter, view.options), form])
@@ -117,7 +117,7 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
         made = loaded(exports[of.benchmark].export)(reader, of)
         write(file, made.text, force)
         data = {"file": str(file.absolute()), **made.data}
-        answer(form, data, note(f"{file} is written"), *printed(made.parts))
+        print_result(form, data, note(f"{file} is written"), *printed(made.parts))
 
     return run
 

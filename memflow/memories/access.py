@@ -38,6 +38,7 @@ class AccessLog:
         return self._times[item.entry_id]
 
     def _process_changes(self) -> None:
+        """Count the accesses that the store recorded since the last call."""
         if self._version == self.store.version:
             return
         for change in self.store.changes(self._version):

@@ -31,11 +31,11 @@ class Awe(FactMemory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Buffer the messages; extract facts from the messages that leave the buffer and apply them in order."""
         store_messages(self.store, messages, BUFFER)
-        leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
-        starts = range(0, len(leaving), self.freq)
-        passages = [Passage(leaving[start : start + self.freq]) for start in starts]
+        evicted = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
+        starts = range(0, len(evicted), self.freq)
+        passages = [Passage(evicted[start : start + self.freq]) for start in starts]
         answers = await self.ask_all([self.extraction(passage) for passage in passages])
-        retire_messages(self.store, leaving, BUFFER)
+        retire_messages(self.store, evicted, BUFFER)
         facts = [self.new_facts(passage, answer) for passage, answer in zip(passages, answers, strict=True)]
         await self.update_facts(facts)
 

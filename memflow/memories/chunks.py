@@ -47,21 +47,21 @@ class CutResult:
 
 
 def cut_messages(
-    buffer: Sequence[StoredMessage], leaving: int, unit: str, size: int, overlap: int, start: int = 0
+    buffer: Sequence[StoredMessage], count: int, unit: str, size: int, overlap: int, start: int = 0
 ) -> CutResult:
-    """Return the entries into which the first `leaving` messages of a buffer are split by `unit`, one of UNITS.
+    """Return the entries into which the first `count` messages of a buffer are split by `unit`, one of UNITS.
 
     A chunk of tokens starts at character `start` of the first message.
     """
     if unit == "message":
-        drafts = [EntryDraft(entry.note(), entry.item.sources, entry.item.role) for entry in buffer[:leaving]]
-        return CutResult(drafts, leaving, [0] * leaving)
+        drafts = [EntryDraft(entry.note(), entry.item.sources, entry.item.role) for entry in buffer[:count]]
+        return CutResult(drafts, count, [0] * count)
     if unit == "pair":
-        groups = pair_messages(buffer, leaving)
+        groups = pair_messages(buffer, count)
         return CutResult(
             [merge_parts(whole_parts(group)) for group in groups], sum(map(len, groups)), [0] * len(groups)
         )
-    chunks = fill_chunks(buffer[:leaving], size, overlap, start)
+    chunks = fill_chunks(buffer[:count], size, overlap, start)
     if not chunks:
         return CutResult([], 0, [])
     # The last chunk is not full, so its messages stay in the buffer.
@@ -71,19 +71,19 @@ def cut_messages(
     return CutResult([merge_parts(parts) for parts in full_chunks], cut_count, starts_of_next_chunks)
 
 
-def pair_messages(buffer: Sequence[StoredMessage], leaving: int) -> list[Sequence[StoredMessage]]:
-    """Return the first `leaving` messages in groups: a user message with its answer, or a single message.
+def pair_messages(buffer: Sequence[StoredMessage], count: int) -> list[Sequence[StoredMessage]]:
+    """Return the first `count` messages in groups: a user message with its answer, or a single message.
 
     The last user message stays in the buffer until its answer leaves the buffer too.
     """
     groups: list[Sequence[StoredMessage]] = []
     start = 0
-    while start < leaving:
+    while start < count:
         is_user = buffer[start].item.role == "user"
         if is_user and start + 1 == len(buffer):
             break
         size = 2 if is_user and _is_answer(buffer[start], buffer[start + 1]) else 1
-        if start + size > leaving:
+        if start + size > count:
             break
         groups.append(buffer[start : start + size])
         start += size
@@ -108,17 +108,17 @@ def fill_chunks(
     if not words:
         return []
     chunks: list[list[MessagePart]] = []
-    first, size_in_quarters = 0, 0  # of the current chunk
+    first_index, size_in_quarters = 0, 0  # of the current chunk
     for index, (_, quarters_of_word) in enumerate(words):
         if size_in_quarters + quarters_of_word > 4 * size:
-            chunks.append(_merge_words(part for part, _ in words[first:index]))
-            first, size_in_quarters = index, 0
+            chunks.append(_merge_words(part for part, _ in words[first_index:index]))
+            first_index, size_in_quarters = index, 0
             # The next chunk starts earlier, with the overlap.
-            while size_in_quarters + words[first - 1][1] <= 4 * overlap:
-                first -= 1
-                size_in_quarters += words[first][1]
+            while size_in_quarters + words[first_index - 1][1] <= 4 * overlap:
+                first_index -= 1
+                size_in_quarters += words[first_index][1]
         size_in_quarters += quarters_of_word
-    chunks.append(_merge_words(part for part, _ in words[first:]))
+    chunks.append(_merge_words(part for part, _ in words[first_index:]))
     return chunks
 
 
@@ -134,10 +134,11 @@ def merge_parts(parts: Sequence[MessagePart]) -> EntryDraft:
     return EntryDraft(dated_lines((part.line(), part.message.date) for part in parts), sources, role)
 
 
-def _is_answer(message: StoredMessage, following: StoredMessage) -> bool:
+def _is_answer(message: StoredMessage, next_message: StoredMessage) -> bool:
+    """Return whether `next_message` answers `message`: an assistant's message that does not start a new session."""
     # A message that arrives later and on another day starts a session.
-    new_session = message.item.since != following.item.since and message.date != following.date
-    return following.item.role == "assistant" and not new_session
+    new_session = message.item.since != next_message.item.since and message.date != next_message.date
+    return next_message.item.role == "assistant" and not new_session
 
 
 def _speaker_prefix(line: str) -> str:
@@ -152,8 +153,8 @@ def _words(line: str, limit: int) -> Iterator[tuple[int, int]]:
     A word includes the space after it; the first word includes the speaker's name before it.
     """
     start = 0
-    ends = [word.end() for word in _WORD.finditer(line, len(_speaker_prefix(line)))] or [len(line)]
-    for end in ends:
+    word_ends = [word.end() for word in _WORD.finditer(line, len(_speaker_prefix(line)))] or [len(line)]
+    for end in word_ends:
         if quarters(line[start:end]) > limit:
             for position in range(start + 1, end):
                 if quarters(line[start : position + 1]) > limit:

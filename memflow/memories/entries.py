@@ -118,9 +118,9 @@ class EntryStore:
         """Retire an entry at the current sequence number. Raises KeyError if it is already retired."""
         item = self._items[entry_id]
         del self._live[item.kind][entry_id]
-        retired = replace(item, until=self.sequence)
-        self._items[entry_id] = retired
-        self._changes.append(retired)
+        retired_item = replace(item, until=self.sequence)
+        self._items[entry_id] = retired_item
+        self._changes.append(retired_item)
 
     def advance(self, messages: int) -> None:
         """Increase `sequence` by a number of messages. The runner calls this method before a write."""

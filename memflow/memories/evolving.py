@@ -87,13 +87,13 @@ class EvolvingMemory(Memory):
         meta = {name: value for name, value in asdict(step).items() if name not in ("reason", "failed")}
         for reason in step.failed:
             self.store.add(FAILURE, reason, sources=())
-        current = self.store.newest(POLICY)
+        policy_item = self.store.newest(POLICY)
         if step.reason is not None:
             self.store.add(FAILURE, step.reason, sources=(), meta=meta)
-        elif current is None:
+        elif policy_item is None:
             self.store.add(POLICY, numbered_list(step.kinds), sources=(), meta=meta)
         else:
-            self.store.revise(current, text=numbered_list(step.kinds), meta=meta)
+            self.store.revise(policy_item, text=numbered_list(step.kinds), meta=meta)
 
 
 def numbered_list(kinds: Sequence[str]) -> str:

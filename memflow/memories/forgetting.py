@@ -50,14 +50,14 @@ class ForgetRequest:
         try:
             request = _adapter().validate_json(text)
         except ValidationError as error:
-            first = error.errors(include_url=False, include_input=False)[0]
+            detail = error.errors(include_url=False, include_input=False)[0]
             raise BadInput(
-                f"the request to forget {text!r} is invalid: {'.'.join(map(str, first['loc']))}: {first['msg']}. Fix "
+                f"the request to forget {text!r} is invalid: {'.'.join(map(str, detail['loc']))}: {detail['msg']}. Fix "
                 "the column `forgets` of utterance.turns."
             ) from error
         bounds = [bound for bound in (request.since, request.until) if bound is not None]
-        named = {"message": request.message_ids, "text": request.text.strip(), "time": True}[request.by]
-        if not named or any(day_of(bound) is None for bound in bounds):
+        target = {"message": request.message_ids, "text": request.text.strip(), "time": True}[request.by]
+        if not target or any(day_of(bound) is None for bound in bounds):
             raise BadInput(
                 f"the request to forget {text!r} names no {request.by}. Give `message_ids`, a `text`, or days "
                 "`since` and `until` as YYYY-MM-DD in the column `forgets` of utterance.turns."
@@ -71,10 +71,10 @@ class ForgetRequest:
 
     def covers(self, sent_at: str | None) -> bool:
         """Return whether a period includes a message's date, in the format of any data set."""
-        day, first, last = day_of(sent_at), day_of(self.since), day_of(self.until)
+        day, start, end = day_of(sent_at), day_of(self.since), day_of(self.until)
         if self.is_everything:
             return True
-        return day is not None and (first is None or first <= day) and (last is None or day <= last)
+        return day is not None and (start is None or start <= day) and (end is None or day <= end)
 
     def with_messages(self, messages: Iterable[Any]) -> "ForgetRequest":
         """Return the request of a period with the ids of its messages (`Message`); another request as it is."""

@@ -81,13 +81,13 @@ class _Description:
         self._described.add(id(value))
         if isinstance(value, FunctionType):
             cells = [cell.cell_contents for cell in value.__closure__ or () if _is_set(cell)]
-            used = {
+            globals_used = {
                 name: self.of(value.__globals__[name], name)
                 for name in sorted(set(_global_names(value.__code__)))
                 if name in value.__globals__
             }
             parts = (value.__code__, value.__defaults__, value.__kwdefaults__, cells)
-            return [value.__qualname__, used, *map(self.of, parts)]
+            return [value.__qualname__, globals_used, *map(self.of, parts)]
         factories = {
             field.name: self.of(field.default_factory)
             for field in (fields(value) if is_dataclass(value) else ())

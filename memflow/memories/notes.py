@@ -85,19 +85,19 @@ def recalled(results: Sequence[Item], budget: float | None = None) -> Recall:
 
     With a token `budget`, the result that does not fit and all later results are dropped; only `ranking` lists them.
     """
-    included = list(results)
+    recalled_items = list(results)
     if budget is not None:
         # In quarters of a token. A line break, of one quarter, follows each text except the last.
         sizes = accumulate(quarters(item.text) + 1 for item in results)
-        included = [item for item, size in zip(results, sizes, strict=True) if size - 1 <= 4 * budget]
-    notes = join_texts(sorted(included, key=lambda item: item.order))
-    dropped_tokens = sum(estimate(item.text) for item in results[len(included) :])
+        recalled_items = [item for item, size in zip(results, sizes, strict=True) if size - 1 <= 4 * budget]
+    notes = join_texts(sorted(recalled_items, key=lambda item: item.order))
+    dropped_tokens = sum(estimate(item.text) for item in results[len(recalled_items) :])
     return Recall(
         notes=notes,
-        entries=tuple(included),
+        entries=tuple(recalled_items),
         injected_tokens=estimate(notes),
         dropped_tokens=dropped_tokens,
-        ranking=tuple(results) if len(included) < len(results) else None,
+        ranking=tuple(results) if len(recalled_items) < len(results) else None,
     )
 
 

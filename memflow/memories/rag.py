@@ -52,10 +52,10 @@ class Rag(Memory):
         store_messages(self.store, messages, BUFFER)
         buffer = stored_messages(self.store, BUFFER)
         leaving_count = len(overflow(buffer, self.freq, self.ns))
-        cut = cut_messages(buffer, leaving_count, self.chunk, self.size, self.overlap, self._start())
-        vectors = await self.embed([piece.text for piece in cut.pieces], "passage")
-        retire_messages(self.store, buffer[: cut.gone], BUFFER)
-        for piece, start, vector in zip(cut.pieces, cut.starts, vectors, strict=True):
+        cut_result = cut_messages(buffer, leaving_count, self.chunk, self.size, self.overlap, self._start())
+        vectors = await self.embed([piece.text for piece in cut_result.pieces], "passage")
+        retire_messages(self.store, buffer[: cut_result.gone], BUFFER)
+        for piece, start, vector in zip(cut_result.pieces, cut_result.starts, vectors, strict=True):
             meta = {"start": start} if self.chunk == "tokens" else None
             self.store.add(
                 self.chunk, piece.text, sources=piece.sources, role=piece.role, vector=vector, meta=meta

@@ -40,16 +40,16 @@ class MemoryConfig:
         Raises BadSettings if a tool or a package that it needs is missing.
         """
         self.check_requirements()
-        missing = None
+        missing_tool = None
         if self.system.needs_embedder and tools.embedder is None:
-            missing = "an embedder"
+            missing_tool = "an embedder"
         elif self.system.needs_chat and tools.chat is None:
-            missing = "a chat model"
+            missing_tool = "a chat model"
         elif self.server is not None and tools.server is None:
-            missing = "a connection to its memory server"
-        if missing is not None:
+            missing_tool = "a connection to its memory server"
+        if missing_tool is not None:
             raise BadSettings(
-                f"the memory {self.name} needs {missing}, but none is configured. Configure one in memflow.toml."
+                f"the memory {self.name} needs {missing_tool}, but none is configured. Configure one in memflow.toml."
             )
         return lambda store: self.system.memory(store, tools, **self.values)
 
@@ -68,9 +68,9 @@ class MemoryConfig:
 
     def check_requirements(self) -> None:
         """Raise BadSettings if a package that the memory needs is missing."""
-        if missing := self.system.missing_requirement:
-            required = self.system.memory.requires
-            raise BadSettings(f"the memory {self.name} needs {missing}. Install it: pip install '{required}'")
+        if package := self.system.missing_requirement:
+            extra = self.system.memory.requires
+            raise BadSettings(f"the memory {self.name} needs {package}. Install it: pip install '{extra}'")
 
     def fingerprint(self) -> str:
         """Return the digest of the memory's class, version, prompts and parameters; for a user memory, also its code.
@@ -155,9 +155,9 @@ def _shipped_memory(name: str) -> MemoryConfig | None:
         system = SYSTEMS[system_name]
         numbers = [int(number) for number in match[1].split("_")[1:]]
         if len(numbers) not in (0, len(system.numbers)):
-            expected = len(system.numbers) or "none"
+            expected_count = len(system.numbers) or "none"
             raise BadSettings(
-                f"the memory name {name} has {len(numbers)} numbers instead of {expected}. Use the form "
+                f"the memory name {name} has {len(numbers)} numbers instead of {expected_count}. Use the form "
                 f"{system.pattern}."
             )
         return _configure(name, system, dict(zip(system.numbers, numbers, strict=False)))
@@ -198,6 +198,7 @@ def _check_name(name: str) -> None:
 
 
 def _configure(name: str, system: System, settings: Mapping[str, Any]) -> MemoryConfig:
+    """Return the configuration of a system with `settings` in place of defaults. Raises BadSettings."""
     parameters = {parameter.name: parameter for parameter in system.parameters}
     values = {parameter.name: parameter.default for parameter in parameters.values()}
     for key, value in settings.items():
@@ -210,14 +211,14 @@ def _configure(name: str, system: System, settings: Mapping[str, Any]) -> Memory
 
 def _parse_value(label: str, value: Any, parameter: Parameter) -> Any:
     """Return the value of a parameter. Raises BadSettings for another type, or a value out of range or choices."""
-    expected = type(parameter.default)
-    if expected is float and type(value) is int:
+    expected_type = type(parameter.default)
+    if expected_type is float and type(value) is int:
         value = float(value)
-    if expected is tuple and isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if expected_type is tuple and isinstance(value, list) and all(isinstance(item, str) for item in value):
         value = tuple(value)
-    if type(value) is not expected:
+    if type(value) is not expected_type:
         raise BadSettings(
-            f"{label} has the invalid value {value!r}. Set a value of type {expected.__name__}."
+            f"{label} has the invalid value {value!r}. Set a value of type {expected_type.__name__}."
         )
     if isinstance(value, int | float) and value < parameter.low:
         raise BadSettings(f"{label} is {value}, below the minimum. Set at least {parameter.low}.")

@@ -22,7 +22,7 @@ def statements(lines: str, *, speaker: str | None = None) -> list[str]:
 
 
 def subject(sentence: str) -> str:
-    """Return the subject of a sentence: `cooking budget` for `My cooking budget is tight.`, else its first 3 words."""
+    """Return the subject in lower case: `cooking budget` for `My cooking budget is tight.`, else the first 3 words."""
     match = _MINE.search(sentence)
     return match[1].lower() if match else " ".join(search_words(sentence)[:3])
 

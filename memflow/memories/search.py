@@ -82,9 +82,9 @@ class SearchIndex(ABC, Generic[Q]):
                     self._remove_statistics(item)
         self._version = self.store.version
         if len(self._retired) > len(self._numbers) + 64:
-            current = [self._items[number] for number in self._numbers.values()]
+            live_items = [self._items[number] for number in self._numbers.values()]
             self._clear()
-            for item in current:
+            for item in live_items:
                 self._add(item)
 
     def _clear(self) -> None:
@@ -102,7 +102,7 @@ class SearchIndex(ABC, Generic[Q]):
         """Remove a retired entry from the statistics of the index, if it has any."""
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
-        """Return the `k` best current documents with scores above `above`, best first; equal scores oldest first."""
+        """Return the up to `k` best current documents with scores > `above`, best first; equal scores oldest first."""
         if k <= 0:
             return []
         if self._retired:
@@ -113,12 +113,12 @@ class SearchIndex(ABC, Generic[Q]):
             # Sort only the documents that are at least as good as the k-th best: a partition is linear in time.
             partitioned = values.copy()
             partitioned.partition(len(values) - k)
-            best = (values >= partitioned[len(values) - k]).nonzero()[0]
-            numbers, values = numbers[best], values[best]
-        ranked = (-values).argsort(kind="stable")[:k]
+            is_best = (values >= partitioned[len(values) - k]).nonzero()[0]
+            numbers, values = numbers[is_best], values[is_best]
+        order = (-values).argsort(kind="stable")[:k]
         return [
             SearchHit(self._items[number], score)
-            for number, score in zip(numbers[ranked].tolist(), values[ranked].tolist(), strict=True)
+            for number, score in zip(numbers[order].tolist(), values[order].tolist(), strict=True)
         ]
 
 
@@ -150,17 +150,19 @@ class Bm25(SearchIndex[str]):
         """Return the results of `search` with their scores."""
         self.follow()
         scores = np.zeros(len(self._items))
-        current = len(self._numbers)
-        if current == 0 or self._total == 0:
+        document_count = len(self._numbers)
+        if document_count == 0 or self._total == 0:
             return []
         lengths = np.frombuffer(self._lengths)
         # BM25's length normalization: K1 * (1 - B + B * length / mean length).
-        norms = K1 * (1 - B) + lengths * (K1 * B * current / self._total)
+        norms = K1 * (1 - B) + lengths * (K1 * B * document_count / self._total)
         for word, count_in_query in Counter(search_words(query)).items():
             postings = self._words.get(word)
             if postings is None or postings.living == 0:
                 continue
-            inverse_frequency = math.log(1 + (current - postings.living + 0.5) / (postings.living + 0.5))
+            inverse_frequency = math.log(
+                1 + (document_count - postings.living + 0.5) / (postings.living + 0.5)
+            )
             numbers = np.frombuffer(postings.numbers, np.int64)
             counts = np.frombuffer(postings.counts)
             scores[numbers] += count_in_query * inverse_frequency * counts / (counts + norms[numbers])

@@ -121,11 +121,12 @@ class InstalledSystems(Mapping[str, System]):
 
 @cache
 def _load(name: str) -> System:
-    loaded: type[Memory] | System = _points()[name].load()
-    if isinstance(loaded, System):
-        return loaded
-    declared = _declared()[name]
-    return System(name, loaded, **{**declared, "numbers": tuple(declared.get("numbers", ()))})
+    """Return the system of an entry point; for a class, with its declaration in systems.toml."""
+    system: type[Memory] | System = _points()[name].load()
+    if isinstance(system, System):
+        return system
+    declaration = _declared()[name]
+    return System(name, system, **{**declaration, "numbers": tuple(declaration.get("numbers", ()))})
 
 
 @cache

@@ -31,7 +31,7 @@ class StoredMessage:
         return ChatMessage(role, text)
 
     def note(self) -> str:
-        """Return the message as a line of notes, with its date."""
+        """Return the message as a line of notes, with its date in front unless the line contains the date."""
         return with_date(self.item.text, self.date)
 
 
@@ -41,9 +41,12 @@ def with_date(line: str, date: str | None) -> str:
 
 
 def store_messages(store: EntryStore, messages: Iterable[Message], kind: str) -> None:
-    """Add each message as an entry of `kind`. A message without a date gets the date of the message before it."""
-    newest = store.newest(DATE)
-    date = newest.text if newest else None
+    """Add each message as an entry of `kind`, after an entry of kind DATE whenever the date changes.
+
+    A message without a date therefore stays under the last date.
+    """
+    last_date_entry = store.newest(DATE)
+    date = last_date_entry.text if last_date_entry else None
     for message in messages:
         if message.sent_at is not None and message.sent_at != date:
             date = message.sent_at
@@ -62,15 +65,15 @@ def stored_messages(store: EntryStore, kind: str) -> list[StoredMessage]:
     return messages
 
 
-def retire_messages(store: EntryStore, leaving: Iterable[StoredMessage], kind: str) -> None:
+def retire_messages(store: EntryStore, messages: Iterable[StoredMessage], kind: str) -> None:
     """Retire messages of `kind`, and date entries without remaining messages, except the newest date entry."""
-    for message in leaving:
+    for message in messages:
         store.retire(message.item.entry_id)
-    previous: Item | None = None
+    previous_item: Item | None = None
     for item in store.live(DATE, kind):
-        if previous is not None and previous.kind == DATE and item.kind == DATE:
-            store.retire(previous.entry_id)
-        previous = item
+        if previous_item is not None and previous_item.kind == DATE and item.kind == DATE:
+            store.retire(previous_item.entry_id)
+        previous_item = item
 
 
 def overflow(buffer: Sequence[StoredMessage], freq: int, ns: int) -> Sequence[StoredMessage]:
@@ -96,7 +99,7 @@ def with_buffer(recall: Recall, buffer: Sequence[StoredMessage]) -> Recall:
 def as_turns(messages: Sequence[StoredMessage]) -> tuple[ChatMessage, ...]:
     """Return the messages as chat turns in order, each date once."""
     dates = [None, *(message.date for message in messages)]
-    return tuple(message.turn(before) for message, before in zip(messages, dates, strict=False))
+    return tuple(message.turn(date_before) for message, date_before in zip(messages, dates, strict=False))
 
 
 def newest_within(messages: Sequence[StoredMessage], budget: float, per_message: float = 0) -> Recall:
@@ -106,24 +109,24 @@ def newest_within(messages: Sequence[StoredMessage], budget: float, per_message:
     """
     turns = as_turns(messages)
     sizes = [estimate(turn.content) for turn in turns]
-    first, total = len(sizes), 0
-    while first > 0 and total + sizes[first - 1] + per_message <= budget:
-        first -= 1
-        total += sizes[first]
+    first_index, total = len(sizes), 0
+    while first_index > 0 and total + sizes[first_index - 1] + per_message <= budget:
+        first_index -= 1
+        total += sizes[first_index]
         budget -= per_message
-    while first < len(messages):
+    while first_index < len(messages):
         # The oldest remaining message may now need its date, which a dropped message before it had.
-        oldest = messages[first].turn()
-        total += estimate(oldest.content) - sizes[first]
+        oldest_turn = messages[first_index].turn()
+        total += estimate(oldest_turn.content) - sizes[first_index]
         if total <= budget:
-            turns = (oldest, *turns[first + 1 :])
+            turns = (oldest_turn, *turns[first_index + 1 :])
             break
-        total -= estimate(oldest.content)
-        first += 1
+        total -= estimate(oldest_turn.content)
+        first_index += 1
     return Recall(
-        messages=turns if first < len(messages) else (),
-        entries=tuple(message.item for message in messages[first:]),
+        messages=turns if first_index < len(messages) else (),
+        entries=tuple(message.item for message in messages[first_index:]),
         injected_tokens=total,
-        dropped_tokens=sum(sizes[:first]),
-        dropped_messages=first,
+        dropped_tokens=sum(sizes[:first_index]),
+        dropped_messages=first_index,
     )

@@ -18,10 +18,7 @@ Ratings = Sequence[Sequence[str | None]]
 
 
 def percent_agreement(
-    ratings: Ratings,
-    categories: Sequence[str],
-    *,
-    episodes: Sequence[Hashable] | None = None,
+    ratings: Ratings, categories: Sequence[str], *, episodes: Sequence[Hashable] | None = None
 ) -> Interval:
     """Return the share of equal pairs of ratings, averaged over items, with its 95 % confidence interval.
 
@@ -29,18 +26,14 @@ def percent_agreement(
     None if no item has two ratings. Raises BadInput for an unknown label or lists of different lengths.
     """
     counts = _counted(ratings, categories)
-    paired, alike = _pairs(counts)
+    has_pair, agreement = _pairs(counts)
     groups, size = _groups(episodes, len(counts))
-    paired, alike = (_summed(each, groups, size) for each in (paired, alike))
-    return proportion_interval(Units.of_episodes(alike.tolist(), paired.tolist()))
+    has_pair, agreement = (_summed(values, groups, size) for values in (has_pair, agreement))
+    return proportion_interval(Units.of_episodes(agreement.tolist(), has_pair.tolist()))
 
 
 def gwet_ac1(
-    ratings: Ratings,
-    categories: Sequence[str],
-    *,
-    episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    ratings: Ratings, categories: Sequence[str], *, episodes: Sequence[Hashable] | None = None, seed: int = 0
 ) -> Interval:
     """Return Gwet's AC1, (a - e) / (1 - e), with its 95 % confidence interval.
 
@@ -51,29 +44,25 @@ def gwet_ac1(
     if len(set(categories)) < 2:
         raise BadInput(f"AC1 is undefined for categories {list(categories)}. Pass at least two categories.")
     counts = _counted(ratings, categories)
-    given = counts.sum(axis=1)
-    rated = (given > 0).astype(np.float64)
-    shares = counts / np.maximum(given, 1)[:, None]
+    rating_counts = counts.sum(axis=1)
+    is_rated = (rating_counts > 0).astype(np.float64)
+    shares = counts / np.maximum(rating_counts, 1)[:, None]
     groups, size = _groups(episodes, len(counts))
-    paired, alike = (_summed(pair, groups, size) for pair in _pairs(counts))
-    rated, shares = (_summed(each, groups, size) for each in (rated, shares))
+    has_pair, agreement = (_summed(values, groups, size) for values in _pairs(counts))
+    is_rated, shares = (_summed(values, groups, size) for values in (is_rated, shares))
 
     def statistic(weights: Array) -> Array:
-        agreed = (weights @ alike) / (weights @ paired)
-        prevalence = (weights @ shares) / (weights @ rated)[:, None]
+        observed = (weights @ agreement) / (weights @ has_pair)
+        prevalence = (weights @ shares) / (weights @ is_rated)[:, None]
         chance = (prevalence * (1 - prevalence)).sum(axis=1) / (len(categories) - 1)
-        found: Array = (agreed - chance) / (1 - chance)
-        return found
+        ac1: Array = (observed - chance) / (1 - chance)
+        return ac1
 
     return statistic_interval(statistic, size, seed=seed)
 
 
 def cohen_kappa(
-    ratings: Ratings,
-    categories: Sequence[str],
-    *,
-    episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    ratings: Ratings, categories: Sequence[str], *, episodes: Sequence[Hashable] | None = None, seed: int = 0
 ) -> Interval:
     """Return Cohen's kappa of two raters over the items that both rated, with its 95 % confidence interval.
 
@@ -84,31 +73,27 @@ def cohen_kappa(
         if len(row) != 2:
             raise BadInput(f"Cohen's kappa needs two raters; item {number} has {len(row)}. Use `gwet_ac1`.")
     q = len(categories)
-    place = _places(ratings, categories)
+    category_index = _category_indices(ratings, categories)
     tables = np.zeros((len(ratings), q, q))
-    for item, (first, second) in enumerate(ratings):
-        if first is not None and second is not None:
-            tables[item, place[first], place[second]] = 1
+    for item, (label_a, label_b) in enumerate(ratings):
+        if label_a is not None and label_b is not None:
+            tables[item, category_index[label_a], category_index[label_b]] = 1
     groups, size = _groups(episodes, len(tables))
-    pooled = _summed(tables.reshape(len(tables), q * q), groups, size)
+    episode_tables = _summed(tables.reshape(len(tables), q * q), groups, size)
 
     def statistic(weights: Array) -> Array:
-        table = (weights @ pooled).reshape(len(weights), q, q)
+        table = (weights @ episode_tables).reshape(len(weights), q, q)
         table = table / table.sum(axis=(1, 2), keepdims=True)
-        agreed = np.trace(table, axis1=1, axis2=2)
+        observed = np.trace(table, axis1=1, axis2=2)
         chance = (table.sum(axis=1) * table.sum(axis=2)).sum(axis=1)
-        found: Array = (agreed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
-        return found
+        kappa: Array = (observed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
+        return kappa
 
     return statistic_interval(statistic, size, seed=seed)
 
 
 def fleiss_kappa(
-    ratings: Ratings,
-    categories: Sequence[str],
-    *,
-    episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    ratings: Ratings, categories: Sequence[str], *, episodes: Sequence[Hashable] | None = None, seed: int = 0
 ) -> Interval:
     """Return Fleiss' kappa, (a - e) / (1 - e), with its 95 % confidence interval, over the items with two ratings.
 
@@ -119,26 +104,23 @@ def fleiss_kappa(
     """
     counts = _counted(ratings, categories)
     groups, size = _groups(episodes, len(counts))
-    paired, alike = _pairs(counts)
-    paired, alike, counts = (
-        _summed(each, groups, size) for each in (paired, alike, counts * paired[:, None])
+    has_pair, agreement = _pairs(counts)
+    has_pair, agreement, counts = (
+        _summed(values, groups, size) for values in (has_pair, agreement, counts * has_pair[:, None])
     )
 
     def statistic(weights: Array) -> Array:
-        agreed = (weights @ alike) / (weights @ paired)
+        observed = (weights @ agreement) / (weights @ has_pair)
         shares = (weights @ counts) / (weights @ counts).sum(axis=1, keepdims=True)
         chance = (shares**2).sum(axis=1)
-        found: Array = (agreed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
-        return found
+        kappa: Array = (observed - chance) / np.where(chance < 1 - 1e-12, 1 - chance, np.nan)
+        return kappa
 
     return statistic_interval(statistic, size, seed=seed)
 
 
 def krippendorff_alpha(
-    values: Sequence[Sequence[float | None]],
-    *,
-    episodes: Sequence[Hashable] | None = None,
-    seed: int = 0,
+    values: Sequence[Sequence[float | None]], *, episodes: Sequence[Hashable] | None = None, seed: int = 0
 ) -> Interval:
     """Return Krippendorff's alpha for values on an interval scale, with its 95 % confidence interval.
 
@@ -148,68 +130,71 @@ def krippendorff_alpha(
 
     Source: Krippendorff, Computing Krippendorff's alpha-reliability (2011).
     """
-    given = [[value for value in row if value is not None] for row in values]
-    paired = [row if len(row) > 1 else [] for row in given]
+    rated = [[value for value in row if value is not None] for row in values]
+    pairable = [row if len(row) > 1 else [] for row in rated]
     n, total, squares = (
-        np.array([sum(value**power for value in row) for row in paired], dtype=np.float64)
+        np.array([sum(value**power for value in row) for row in pairable], dtype=np.float64)
         for power in range(3)
     )
-    observed = 2 * (n * squares - total**2) / np.maximum(n - 1, 1)
-    groups, size = _groups(episodes, len(paired))
-    n, total, squares, observed = (_summed(each, groups, size) for each in (n, total, squares, observed))
+    disagreement = 2 * (n * squares - total**2) / np.maximum(n - 1, 1)
+    groups, size = _groups(episodes, len(pairable))
+    n, total, squares, disagreement = (
+        _summed(array, groups, size) for array in (n, total, squares, disagreement)
+    )
 
     def statistic(weights: Array) -> Array:
         count, sums = weights @ n, weights @ total
-        expected = 2 * (count * (weights @ squares) - sums**2) / (count - 1)
-        found: Array = 1 - (weights @ observed) / np.where(expected > 1e-9, expected, np.nan)
-        return found
+        chance = 2 * (count * (weights @ squares) - sums**2) / (count - 1)
+        alpha: Array = 1 - (weights @ disagreement) / np.where(chance > 1e-9, chance, np.nan)
+        return alpha
 
     return statistic_interval(statistic, size, seed=seed)
 
 
-def kendall_tau(first: Sequence[float], second: Sequence[float]) -> float | None:
+def kendall_tau(x: Sequence[float], y: Sequence[float]) -> float | None:
     """Return Kendall's tau-b of two lists of values of the same items; None if one of them has only ties.
 
     Source: Kendall, The treatment of ties in ranking problems (1945).
     """
-    one, other = (np.sign(np.subtract.outer(each, each)) for each in (np.asarray(first), np.asarray(second)))
-    scale = np.sqrt((one**2).sum() * (other**2).sum())
-    return float((one * other).sum() / scale) if scale else None
+    dx, dy = (np.sign(np.subtract.outer(v, v)) for v in (np.asarray(x), np.asarray(y)))
+    scale = np.sqrt((dx**2).sum() * (dy**2).sum())
+    return float((dx * dy).sum() / scale) if scale else None
 
 
-def _places(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
-    place = {name: number for number, name in enumerate(categories)}
+def _category_indices(ratings: Ratings, categories: Sequence[str]) -> dict[str, int]:
+    """Return the index of each category, from 0. Raises BadInput for a label that is not a category."""
+    index = {name: number for number, name in enumerate(categories)}
     for number, row in enumerate(ratings):
         for label in row:
-            if label is not None and label not in place:
+            if label is not None and label not in index:
                 raise BadInput(
                     f"item {number}: the label {label!r} is not a category. Use one of: "
                     f"{', '.join(categories)}"
                 )
-    return place
+    return index
 
 
 def _counted(ratings: Ratings, categories: Sequence[str]) -> Array:
     """Return how many raters assigned each category to each item, as an array of shape (items, categories)."""
-    place = _places(ratings, categories)
+    category_index = _category_indices(ratings, categories)
     counts = np.zeros((len(ratings), len(categories)))
     for number, row in enumerate(ratings):
         for label in row:
             if label is not None:
-                counts[number, place[label]] += 1
+                counts[number, category_index[label]] += 1
     return counts
 
 
 def _pairs(counts: Array) -> tuple[Array, Array]:
-    """Return for each item whether it has at least two ratings, and the item's share of equal pairs."""
-    given = counts.sum(axis=1)
-    paired = (given >= 2).astype(np.float64)
-    alike = (counts * (counts - 1)).sum(axis=1) / np.maximum(given * (given - 1), 1)
-    return paired, alike * paired
+    """Return two arrays of shape (items,): 1 for an item with two ratings, else 0, and its share of equal pairs."""
+    rating_counts = counts.sum(axis=1)
+    has_pair = (rating_counts >= 2).astype(np.float64)
+    agreement = (counts * (counts - 1)).sum(axis=1) / np.maximum(rating_counts * (rating_counts - 1), 1)
+    return has_pair, agreement * has_pair
 
 
 def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArray[np.intp], int]:
-    """Return the episode number of each item, and the number of episodes."""
+    """Return the episode number of each item, from 0, and the number of episodes. Raises BadInput."""
     if episodes is None:
         return np.arange(items), items
     if len(episodes) != items:
@@ -221,7 +206,7 @@ def _groups(episodes: Sequence[Hashable] | None, items: int) -> tuple[npt.NDArra
 
 
 def _summed(values: Array, groups: npt.NDArray[np.intp], size: int) -> Array:
-    """Return the sums of `values` by episode."""
-    summed = np.zeros((size, *values.shape[1:]))
-    np.add.at(summed, groups, values)
-    return summed
+    """Return the sums of `values` by episode, of shape (size, ...), given the episode number of each value."""
+    sums = np.zeros((size, *values.shape[1:]))
+    np.add.at(sums, groups, values)
+    return sums

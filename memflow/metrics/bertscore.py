@@ -54,18 +54,18 @@ def metric_name(encoder: Encoder | None) -> str:
     return BERTSCORE if encoder is None else f"{BERTSCORE}[{encoder.name},L{encoder.layer}]"
 
 
-def bertscore(said: Vectors, wanted: Vectors) -> BertScore:
+def bertscore(answer: Vectors, gold: Vectors) -> BertScore:
     """Return the BERTScore of an answer, given the token vectors of the answer and of the gold answer.
 
     All scores are 0 if a text has no token. As in the package bert-score, a special token may match but is not scored.
     """
-    if len(said) <= 2 or len(wanted) <= 2:
+    if len(answer) <= 2 or len(gold) <= 2:
         return BertScore(0.0, 0.0, 0.0)
-    cosines = said @ wanted.T
+    cosines = answer @ gold.T
     precision = float(cosines[1:-1].max(axis=1).mean())
     recall = float(cosines[:, 1:-1].max(axis=0).mean())
-    both = precision + recall
-    return BertScore(precision, recall, 2 * precision * recall / both if both else 0.0)
+    total = precision + recall
+    return BertScore(precision, recall, 2 * precision * recall / total if total else 0.0)
 
 
 async def bertscores(
@@ -79,8 +79,8 @@ async def bertscores(
         return [MetricResult(None, NO_ENCODER.format(language=language))] * len(pairs)
     scores = []
     for start in range(0, len(pairs), AT_ONCE):
-        some = pairs[start : start + AT_ONCE]
-        texts = list(dict.fromkeys(text for pair in some for text in pair))
+        batch = pairs[start : start + AT_ONCE]
+        texts = list(dict.fromkeys(text for pair in batch for text in pair))
         vectors = dict(zip(texts, await encoder.encode(texts), strict=True))
-        scores += [MetricResult(bertscore(vectors[said], vectors[wanted]).f1) for said, wanted in some]
+        scores += [MetricResult(bertscore(vectors[answer], vectors[gold]).f1) for answer, gold in batch]
     return scores

@@ -22,12 +22,15 @@ class Deviation(NamedTuple):
 def spread(values: Array) -> Array:
     """Return the deviations from the mean over the first dimension: exactly 0 where all values are equal."""
     shifted = values - values[0]
-    found: Array = shifted - shifted.mean(axis=0)
-    return found
+    deviations: Array = shifted - shifted.mean(axis=0)
+    return deviations
 
 
 def deviation(variance: float, degrees: float) -> Deviation:
-    """Return the standard deviation of a variance that has a chi-square distribution, with its 95 % interval."""
+    """Return the square root of an estimated variance, with its 95 % interval.
+
+    The estimate is taken as a scaled chi-square variable with `degrees` degrees of freedom, which may be a fraction.
+    """
     value = math.sqrt(variance)
     low, high = (value * math.sqrt(degrees / chi_square(share, degrees)) for share in (0.975, 0.025))
     return Deviation(value, low, high, degrees)

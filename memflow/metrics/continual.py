@@ -60,29 +60,29 @@ def mark_answers(correct: npt.ArrayLike) -> AnswerMarks:
             f"`correct` has the shape {right.shape} instead of (questions, checkpoints + 1). Pass a "
             "column for checkpoint 0 and at least one more."
         )
-    valid = ((right >= 0) & (right <= 1)).all(axis=1)
-    if not valid.all():
+    is_complete = ((right >= 0) & (right <= 1)).all(axis=1)
+    if not is_complete.all():
         raise BadInput(
-            f"question {valid.argmin()} of `correct` has a missing value or a value outside 0 to 1. Exclude "
+            f"question {is_complete.argmin()} of `correct` has a missing value or a value outside 0 to 1. Exclude "
             "incomplete questions with `complete_rows`."
         )
     # Before checkpoint 0 is nothing: what is answered there is neither forgotten nor learnt.
-    before = np.concatenate((right[:, :1], np.maximum.accumulate(right, axis=1)[:, :-1]), axis=1)
-    told = right[:, 1:]
-    steps = told.shape[1] - 1
-    changed = np.abs(np.diff(told, axis=1)).sum(axis=1)
+    best_before = np.concatenate((right[:, :1], np.maximum.accumulate(right, axis=1)[:, :-1]), axis=1)
+    in_context = right[:, 1:]
+    steps = in_context.shape[1] - 1
+    change = np.abs(np.diff(in_context, axis=1)).sum(axis=1)
     return AnswerMarks(
         right=right,
-        forgotten=np.maximum(0.0, before - right),
-        learnt=np.maximum(0.0, right - before),
-        always=told.min(axis=1),
-        never=1 - told.max(axis=1),
-        flips=changed / steps if steps else np.full(len(right), np.nan),
+        forgotten=np.maximum(0.0, best_before - right),
+        learnt=np.maximum(0.0, right - best_before),
+        always=in_context.min(axis=1),
+        never=1 - in_context.max(axis=1),
+        flips=change / steps if steps else np.full(len(right), np.nan),
     )
 
 
 def complete_rows(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Return a mask of the questions with an answer at every checkpoint."""
+    """Return a mask, of shape (questions,), of the questions with an answer at every checkpoint, 0 included."""
     values = np.asarray(correct, dtype=np.float64)
     return np.asarray(np.isfinite(values).all(axis=1)) if values.ndim == 2 else np.zeros(0, dtype=np.bool_)
 
@@ -90,14 +90,14 @@ def complete_rows(correct: npt.ArrayLike) -> npt.NDArray[np.bool_]:
 def summary(correct: npt.ArrayLike) -> Summary:
     """Return the metrics over all complete questions. Raises BadInput without any and as `mark_answers` does."""
     values = np.asarray(correct, dtype=np.float64)
-    kept = values[complete_rows(values)] if values.ndim == 2 else values
-    if not len(kept):
+    complete = values[complete_rows(values)] if values.ndim == 2 else values
+    if not len(complete):
         raise BadInput("no question has an answer at every checkpoint. Pass at least one complete question.")
-    marks = mark_answers(kept)
+    marks = mark_answers(complete)
     accuracy = marks.right.mean(axis=0)
     flips = float(marks.flips.mean())
     return Summary(
-        n=len(kept),
+        n=len(complete),
         accuracy=_plain(accuracy),
         forgetting=_plain(marks.forgotten.mean(axis=0)),
         forward_transfer=_plain(marks.learnt.mean(axis=0)),
@@ -115,8 +115,8 @@ def best_constant(keys: Sequence[str]) -> str:
     """
     if not keys:
         raise BadInput("`keys` is empty. Pass at least one gold label.")
-    counted = Counter(keys)
-    return min(counted, key=lambda key: (-counted[key], key))
+    counts = Counter(keys)
+    return min(counts, key=lambda key: (-counts[key], key))
 
 
 def _plain(values: Array) -> tuple[float, ...]:

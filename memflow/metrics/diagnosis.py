@@ -27,19 +27,21 @@ def memory_score(overall: npt.ArrayLike, upper_bound: npt.ArrayLike, random: npt
     single number as upper bound or random accuracy applies to every period. The score is negative below random
     accuracy, and NaN if an upper bound is not above it. Raises BadInput for different numbers of periods.
     """
-    scored, bound, chance = (np.asarray(part, dtype=np.float64) for part in (overall, upper_bound, random))
-    periods = scored.shape[-1] if scored.ndim else 1
+    accuracy, bound, chance = (
+        np.asarray(argument, dtype=np.float64) for argument in (overall, upper_bound, random)
+    )
+    periods = accuracy.shape[-1] if accuracy.ndim else 1
     if not periods:
         raise BadInput("`overall` has no periods. Pass the score of at least one period.")
-    for name, other in (("upper bound", bound), ("random", chance)):
-        if other.ndim and other.shape[-1] != periods:
+    for name, array in (("upper bound", bound), ("random", chance)):
+        if array.ndim and array.shape[-1] != periods:
             raise BadInput(
-                f"`overall` has the shape {scored.shape}, but {name} has {other.shape}. Pass the same "
+                f"`overall` has the shape {accuracy.shape}, but {name} has {array.shape}. Pass the same "
                 "periods in the last axis of both."
             )
-    above = bound - chance
+    headroom = bound - chance
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratios = np.where(above > _LEAST, (scored - chance) / above, np.nan)
+        ratios = np.where(headroom > _LEAST, (accuracy - chance) / headroom, np.nan)
     scores: Array = np.mean(np.atleast_1d(ratios), axis=-1)
     return scores
 
@@ -61,7 +63,7 @@ class Unattributed:
 
 
 def attribute_by_evidence(
-    evidence: AbstractSet[str], held: AbstractSet[str], recalled: AbstractSet[str], loss: float
+    evidence: AbstractSet[str], stored: AbstractSet[str], recalled: AbstractSet[str], loss: float
 ) -> Attribution:
     """Return the attribution of an answer's loss (1 minus its score) by the state of its evidence messages.
 
@@ -71,10 +73,10 @@ def attribute_by_evidence(
     """
     if not evidence:
         raise BadInput("`evidence` contains no message. Exclude answers without evidence messages.")
-    missing = evidence - recalled
-    if not missing:
+    missed_messages = evidence - recalled
+    if not missed_messages:
         return Attribution(utilization=loss)
-    unwritten = len(missing - held) / len(missing)
+    unwritten = len(missed_messages - stored) / len(missed_messages)
     return Attribution(write=loss * unwritten, read=loss * (1 - unwritten))
 
 
@@ -99,31 +101,32 @@ def attribute_by_states(
 def _attributed(
     truth: Sequence[Values], known: Sequence[Values | None], right: bool | None, period: int
 ) -> Attribution | Unattributed:
+    """Return the attribution of the answer in one period, from 0; `right` is whether that answer is correct."""
     if right is None:
         return Unattributed("the question has no answer")
     if right:
         return Attribution()
-    now = known[period]
-    if now is None:
+    answers = known[period]
+    if answers is None:
         return Unattributed(f"the state probe of period {period} has no answer")
-    unknown = [name for name, value in truth[period].items() if now.get(name) != value]
-    if not unknown:
+    wrong_variables = [name for name, value in truth[period].items() if answers.get(name) != value]
+    if not wrong_variables:
         return Attribution(utilization=1.0)
     writes = 0
-    for name in unknown:
-        written = last_change(truth, name, period)
-        then = known[written]
-        if then is None:
+    for name in wrong_variables:
+        write_period = last_change(truth, name, period)
+        answers_at_write = known[write_period]
+        if answers_at_write is None:
             return Unattributed(
-                f"the state probe of period {written}, when {name} was last written, has no answer"
+                f"the state probe of period {write_period}, when {name} was last written, has no answer"
             )
-        writes += then.get(name) != truth[written][name]
-    reads = len(unknown) - writes
-    return Attribution(write=writes / len(unknown), read=reads / len(unknown))
+        writes += answers_at_write.get(name) != truth[write_period][name]
+    reads = len(wrong_variables) - writes
+    return Attribution(write=writes / len(wrong_variables), read=reads / len(wrong_variables))
 
 
 def last_change(truth: Sequence[Values], name: str, period: int) -> int:
-    """Return the last period up to `period` in which the variable changed, or 0."""
+    """Return the last period up to and including `period` in which the variable changed; 0 if it never did."""
     while period > 0 and truth[period][name] == truth[period - 1][name]:
         period -= 1
     return period

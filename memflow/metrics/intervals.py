@@ -142,15 +142,17 @@ def proportion_interval(units: Units) -> Interval:
     if reason := units.too_few():
         return Interval(mean, None, None, reason, units.name)
     share = min(1.0, max(0.0, mean))
-    alike = share * (1 - share) / n
+    independent_variance = share * (1 - share) / n
     variance = k / (k - 1) * float(units.squared_residuals(mean).sum()) / n**2
     size = float((units.counts * units.sizes).sum()) / n
-    effect = max(variance / alike if alike else 0.0, 1 + (size - 1) * CORRELATION)
+    effect = max(
+        variance / independent_variance if independent_variance else 0.0, 1 + (size - 1) * CORRELATION
+    )
     effective = n / effect * (student_t(n - 1) / student_t(k - 1)) ** 2
-    right, wrong = effective * share, effective * (1 - share)
+    successes, failures = effective * share, effective * (1 - share)
     tail = (1 - LEVEL) / 2
-    low = float(betaincinv(right, wrong + 1, tail)) if right else 0.0
-    high = float(betaincinv(right + 1, wrong, 1 - tail)) if wrong else 1.0
+    low = float(betaincinv(successes, failures + 1, tail)) if successes else 0.0
+    high = float(betaincinv(successes + 1, failures, 1 - tail)) if failures else 1.0
     return Interval(mean, min(low, mean), max(high, mean), units=units.name)
 
 
@@ -213,33 +215,33 @@ def no_interval(episodes: int, error: float) -> str:
 
 
 def resampled(statistic: Statistic, episodes: int, seed: int) -> tuple[Array, Array, Array, Array]:
-    """Return the value, the ends of the 95 % interval and the standard error of each column of `statistic`.
+    """Return (value, low, high, standard error), arrays with one item per column of `statistic`.
 
     The interval is the percentile bootstrap with wider quantiles for few episodes (Hesterberg, The American
-    Statistician 69, 2015, section 5), below FEW episodes Student's t with the jackknife's standard error. Its ends are
-    NaN with fewer than FEWEST episodes and without variation between episodes.
+    Statistician 69, 2015, section 5), below FEW episodes Student's t with the jackknife's standard error. `low` and
+    `high` are NaN with fewer than FEWEST episodes and without variation between episodes.
     """
     value = statistic(np.ones((1, episodes)))[0]
-    missing = np.full(value.size, np.nan)
+    no_values = np.full(value.size, np.nan)
     if episodes < 2:
-        return value, missing, missing, missing
+        return value, no_values, no_values, no_values
     t = student_t(episodes - 1)
     if episodes < FEW:
         left_out = statistic(1 - np.eye(episodes))
         error = np.sqrt((episodes - 1) / episodes * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
         low, high = value - t * error, value + t * error
     else:
-        drawn = statistic(draw_weights(episodes, seed, DRAWS))
+        draws = statistic(draw_weights(episodes, seed, DRAWS))
         scale = math.sqrt(episodes / (episodes - 1))
         share = _NORMAL.cdf(-t * scale)
-        finite = np.isfinite(drawn).all()
-        drawn = drawn if finite else np.where(np.isfinite(drawn), drawn, np.nan)
-        low, high = (np.quantile if finite else np.nanquantile)(drawn, [share, 1 - share], axis=0)
-        error = (np.std if finite else np.nanstd)(drawn, axis=0) * scale
-    flat = error <= 1e-12 * (1 + np.abs(value))
-    if episodes < FEWEST or flat.any():
-        unknown = flat | (episodes < FEWEST)
-        low, high = np.where(unknown, np.nan, low), np.where(unknown, np.nan, high)
+        finite = np.isfinite(draws).all()
+        draws = draws if finite else np.where(np.isfinite(draws), draws, np.nan)
+        low, high = (np.quantile if finite else np.nanquantile)(draws, [share, 1 - share], axis=0)
+        error = (np.std if finite else np.nanstd)(draws, axis=0) * scale
+    is_constant = error <= 1e-12 * (1 + np.abs(value))
+    if episodes < FEWEST or is_constant.any():
+        has_no_interval = is_constant | (episodes < FEWEST)
+        low, high = np.where(has_no_interval, np.nan, low), np.where(has_no_interval, np.nan, high)
     return value, low, high, error
 
 

@@ -78,8 +78,8 @@ class _Steps:
 
     def depth(self, weights: Array) -> Array:
         """Return the drop at each candidate position for group weights of shape (draws, groups)."""
-        below = weights @ self.square
-        return np.divide(weights @ self.down, below, out=np.zeros_like(below), where=below > 1e-9)
+        squares = weights @ self.square
+        return np.divide(weights @ self.down, squares, out=np.zeros_like(squares), where=squares > 1e-9)
 
     def best(self, weights: Array) -> Numbers:
         """Return, for each draw, the index of the downward step that explains most variance."""
@@ -90,10 +90,10 @@ class _Steps:
     def steepest(self, signs: Array) -> Array:
         """Return the largest drop in standard errors per draw, for group signs of shape (draws, groups)."""
         error = np.sqrt((self.down**2).sum(axis=0))
-        there = error > 1e-9
-        if not there.any():
+        varies = error > 1e-9
+        if not varies.any():
             return np.zeros(len(signs))
-        return np.asarray((signs @ self.down[:, there] / error[there]).max(axis=1))
+        return np.asarray((signs @ self.down[:, varies] / error[varies]).max(axis=1))
 
 
 def knee(
@@ -119,79 +119,82 @@ def knee(
     series = _Series(np.asarray(places, np.float64), np.asarray(values, np.float64), number, count)
     last = float(series.at.max(initial=0.0))
     if count < GROUPS:
-        few = f"a knee needs at least {GROUPS} trajectories; there are {count}"
-        return Knee(None, last=last, reason=few)
+        reason = f"a knee needs at least {GROUPS} trajectories; there are {count}"
+        return Knee(None, last=last, reason=reason)
     steps = _steps(series)
-    flat = f"{name} has no lasting drop within {last:,.0f} {unit}"
+    no_drop = f"{name} has no lasting drop within {last:,.0f} {unit}"
     if steps is None:
-        return Knee(None, last=last, reason=flat)
+        return Knee(None, last=last, reason=no_drop)
     generator = np.random.default_rng(seed)
-    every = np.ones((1, count))
-    best = int(steps.best(every)[0])
-    depth, place = float(steps.depth(every)[0, best]), float(steps.places[best])
+    unit_weights = np.ones((1, count))
+    index = int(steps.best(unit_weights)[0])
+    depth, position = float(steps.depth(unit_weights)[0, index]), float(steps.places[index])
     if depth < MIN_DEPTH:
-        return Knee(None, last=last, reason=flat)
-    step = f"{flat}: a drop by {depth:.2f} at {place:,.0f}"
+        return Knee(None, last=last, reason=no_drop)
+    step = f"{no_drop}: a drop by {depth:.2f} at {position:,.0f}"
     if (chance := _chance(steps, generator)) > ALPHA:
         return Knee(None, last=last, reason=f"{step} may be chance (p = {chance:.2f})")
-    if _lasting(series, place) < MIN_REMAINING_SHARE * depth:
+    if _lasting(series, position) < MIN_REMAINING_SHARE * depth:
         return Knee(None, last=last, reason=f"{step} does not last")
     shares = np.full(count, 1 / count)
-    drawn = steps.places[steps.best(generator.multinomial(count, shares, size=DRAWS).astype(np.float64))]
-    low, high = np.quantile(drawn, [0.025, 0.975])
+    bootstrap = steps.places[steps.best(generator.multinomial(count, shares, size=DRAWS).astype(np.float64))]
+    low, high = np.quantile(bootstrap, [0.025, 0.975])
     # The positions next to the interval may be the knee, too, since the positions between were not tried.
-    before = steps.places[max(0, int(np.searchsorted(steps.places, low)) - 1)]
-    beyond = steps.places[min(len(steps.places) - 1, int(np.searchsorted(steps.places, high, side="right")))]
-    return Knee(place, float(before), float(beyond), depth, last)
+    start = steps.places[max(0, int(np.searchsorted(steps.places, low)) - 1)]
+    end = steps.places[min(len(steps.places) - 1, int(np.searchsorted(steps.places, high, side="right")))]
+    return Knee(position, float(start), float(end), depth, last)
 
 
 def _steps(series: _Series) -> _Steps | None:
     """Return a candidate step per candidate position; None without candidate positions."""
-    places = _candidate_positions(series.at)
-    if not len(places):
+    positions = _candidate_positions(series.at)
+    if not len(positions):
         return None
-    every = np.ones(len(series.at), dtype=np.bool_)
-    size, total = series.counts(every), series.sums(every)
-    down, square = np.empty((series.groups, len(places))), np.empty((series.groups, len(places)))
-    for number, place in enumerate(places):
-        beyond = series.at > place
-        there = series.counts(beyond)
-        down[:, number] = there * total / size - series.sums(beyond)
-        square[:, number] = there * (size - there) / size
-    return _Steps(places, down, square)
+    all_answers = np.ones(len(series.at), dtype=np.bool_)
+    size, total = series.counts(all_answers), series.sums(all_answers)
+    down, square = np.empty((series.groups, len(positions))), np.empty((series.groups, len(positions)))
+    for number, position in enumerate(positions):
+        is_later = series.at > position
+        later_counts = series.counts(is_later)
+        down[:, number] = later_counts * total / size - series.sums(is_later)
+        square[:, number] = later_counts * (size - later_counts) / size
+    return _Steps(positions, down, square)
 
 
-def _candidate_positions(at: Array) -> Array:
+def _candidate_positions(answer_positions: Array) -> Array:
     """Return up to PLACES of the positions that have answers, without those close to either end.
 
     If there are too many positions, half of the result is spaced evenly by rank and half geometrically by value.
     """
-    there, counts = np.unique(at, return_counts=True)
-    up_to = np.cumsum(counts) / max(1, len(at))
-    there = there[(up_to >= EDGE) & (up_to <= 1 - EDGE)]
-    if len(there) <= PLACES:
-        return there
-    even = np.linspace(0, len(there) - 1, PLACES // 2).astype(np.intp)
-    wide = np.searchsorted(there, np.geomspace(max(1.0, there[0]), there[-1], PLACES // 2))
-    return there[np.union1d(even, wide.clip(0, len(there) - 1))]
+    positions, counts = np.unique(answer_positions, return_counts=True)
+    cumulative_share = np.cumsum(counts) / max(1, len(answer_positions))
+    positions = positions[(cumulative_share >= EDGE) & (cumulative_share <= 1 - EDGE)]
+    if len(positions) <= PLACES:
+        return positions
+    by_rank = np.linspace(0, len(positions) - 1, PLACES // 2).astype(np.intp)
+    by_value = np.searchsorted(positions, np.geomspace(max(1.0, positions[0]), positions[-1], PLACES // 2))
+    return positions[np.union1d(by_rank, by_value.clip(0, len(positions) - 1))]
 
 
 def _chance(steps: _Steps, generator: np.random.Generator) -> float:
-    """Return the p-value of the largest drop in a permutation test that flips the signs of groups at random."""
+    """Return the p value of the largest drop in a permutation test that flips the signs of groups at random."""
     signs = generator.choice((-1.0, 1.0), size=(FLIPS, len(steps.down)))
     steepest = steps.steepest(np.ones((1, len(steps.down))))[0]
     return float((1 + (steps.steepest(signs) >= steepest - 1e-9).sum()) / (1 + FLIPS))
 
 
-def _lasting(series: _Series, place: float) -> float:
-    """Return the drop in accuracy from before `place` to the later half of the answers after `place`.
+def _lasting(series: _Series, position: float) -> float:
+    """Return the accuracy up to and including `position` minus that of the later half of the answers after it.
 
     Only groups with answers in both ranges count.
     """
-    before, late = series.at <= place, series.at > np.median(series.at[series.at > place])
-    n_before, n_late = series.counts(before), series.counts(late)
-    both = (n_before > 0) & (n_late > 0)
-    if not both.any():
+    is_before, is_late = series.at <= position, series.at > np.median(series.at[series.at > position])
+    n_before, n_late = series.counts(is_before), series.counts(is_late)
+    has_both = (n_before > 0) & (n_late > 0)
+    if not has_both.any():
         return 0.0
-    falls = series.sums(before)[both] / n_before[both] - series.sums(late)[both] / n_late[both]
-    return float(np.average(falls, weights=1 / (1 / n_before[both] + 1 / n_late[both])))
+    falls = (
+        series.sums(is_before)[has_both] / n_before[has_both]
+        - series.sums(is_late)[has_both] / n_late[has_both]
+    )
+    return float(np.average(falls, weights=1 / (1 / n_before[has_both] + 1 / n_late[has_both])))

@@ -53,72 +53,78 @@ def meteor(
     synonyms of words. Raises BadSettings for an unknown language or variant.
     """
     if language == "en":
-        cut = _english_words
+        split_words = _english_words
     elif language == "zh":
-        cut, synonyms = _chinese_words, None
+        split_words, synonyms = _chinese_words, None
     else:
         raise BadSettings(f"unknown METEOR language {language!r}. Use 'en' or 'zh'.")
-    return _score(cut(prediction), cut(gold), variant, synonyms)
+    return _meteor_score(split_words(prediction), split_words(gold), variant, synonyms)
 
 
-def _score(said: Sequence[str], wanted: Sequence[str], variant: Variant, synonyms: Synonyms | None) -> float:
+def _meteor_score(
+    answer_words: Sequence[str], gold_words: Sequence[str], variant: Variant, synonyms: Synonyms | None
+) -> float:
+    """Return the score of words, matched exactly, then by stem, then by synonym. Raises BadSettings."""
     if variant not in ("standard", "published_code"):
         raise BadSettings(f"unknown METEOR variant {variant!r}. Use 'standard' or 'published_code'.")
     pairs: _Pairs = []
-    left, free = _match(list(enumerate(said))[::-1], list(enumerate(wanted)), pairs)
-    left, free = _match(_stemmed(left), _stemmed(free), pairs)
+    answer_rest, gold_rest = _match(list(enumerate(answer_words))[::-1], list(enumerate(gold_words)), pairs)
+    answer_rest, gold_rest = _match(_stemmed(answer_rest), _stemmed(gold_rest), pairs)
     if synonyms is not None:
         if variant == "standard":
-            left, free = [(place, said[place]) for place, _ in left], [(at, wanted[at]) for at, _ in free]
-        _match_synonyms(left, free, synonyms, pairs)
+            answer_rest, gold_rest = (
+                [(position, answer_words[position]) for position, _ in answer_rest],
+                [(position, gold_words[position]) for position, _ in gold_rest],
+            )
+        _match_synonyms(answer_rest, gold_rest, synonyms, pairs)
     if not pairs:
         return 0.0
     matches = len(pairs)
-    precision, recall = matches / len(said), matches / len(wanted)
+    precision, recall = matches / len(answer_words), matches / len(gold_words)
     mean = (precision * recall) / (ALPHA * precision + (1 - ALPHA) * recall)
     penalty = GAMMA * (_chunks(pairs) / matches) ** BETA
     return (1 - penalty) * mean
 
 
-def _match(said: _Placed, wanted: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
+def _match(answer_words: _Placed, gold_words: _Placed, pairs: _Pairs) -> tuple[_Placed, _Placed]:
     """Add pairs of equal words to `pairs`, starting with the last words. Return the unpaired words.
 
-    `said` is in reverse order, `wanted` is not.
+    `answer_words` is in reverse order, `gold_words` is not.
     """
-    places = _places(wanted)
-    left = []
-    for placed in said:
-        if at := places.get(placed[1]):
-            pairs.append((placed[0], at.pop()))
+    gold_positions = _positions_by_word(gold_words)
+    answer_rest = []
+    for position, word in answer_words:
+        if positions := gold_positions.get(word):
+            pairs.append((position, positions.pop()))
         else:
-            left.append(placed)
-    return left, sorted((at, word) for word, ats in places.items() for at in ats)
+            answer_rest.append((position, word))
+    return answer_rest, sorted((position, word) for word, rest in gold_positions.items() for position in rest)
 
 
-def _match_synonyms(said: _Placed, wanted: _Placed, synonyms: Synonyms, pairs: _Pairs) -> None:
-    """Add to `pairs` each word of `said` with its last unpaired synonym, starting with the last word."""
-    places = _places(wanted)
-    for place, word in said:
-        free = [places[other] for other in synonyms.of(word) if places.get(other)]
-        if free:
-            pairs.append((place, max(free, key=lambda at: at[-1]).pop()))
+def _match_synonyms(answer_words: _Placed, gold_words: _Placed, synonyms: Synonyms, pairs: _Pairs) -> None:
+    """Add to `pairs` each word of `answer_words` with its last unpaired synonym, starting with the last word."""
+    gold_positions = _positions_by_word(gold_words)
+    for position, word in answer_words:
+        candidates = [gold_positions[synonym] for synonym in synonyms.of(word) if gold_positions.get(synonym)]
+        if candidates:
+            pairs.append((position, max(candidates, key=lambda positions: positions[-1]).pop()))
 
 
-def _places(words: _Placed) -> dict[str, list[int]]:
-    places: dict[str, list[int]] = defaultdict(list)
-    for place, word in words:
-        places[word].append(place)
-    return places
+def _positions_by_word(words: _Placed) -> dict[str, list[int]]:
+    positions: dict[str, list[int]] = defaultdict(list)
+    for position, word in words:
+        positions[word].append(position)
+    return positions
 
 
 def _stemmed(words: _Placed) -> _Placed:
-    return [(place, stem(word)) for place, word in words]
+    return [(position, stem(word)) for position, word in words]
 
 
 def _chunks(pairs: _Pairs) -> int:
     """Return the number of chunks: longest runs of matches that are adjacent in both texts."""
     pairs.sort()
-    return 1 + sum(after != before + 1 or at != last + 1 for (before, last), (after, at) in pairwise(pairs))
+    return 1 + sum(next_a != a + 1 or next_g != g + 1 for (a, g), (next_a, next_g) in pairwise(pairs))
 
 
 @lru_cache(maxsize=200_000)

@@ -15,8 +15,8 @@ def holm(ps: Sequence[float]) -> list[float]:
     the dependence between the tests (Holm, Scandinavian Journal of Statistics 6, 1979). Raises BadInput for a value
     outside 0 to 1.
     """
-    if wrong := [p for p in ps if not 0 <= p <= 1]:
-        raise BadInput(f"{wrong[0]} is no p value. Pass values from 0 to 1, without missing ones.")
+    if invalid_values := [p for p in ps if not 0 <= p <= 1]:
+        raise BadInput(f"{invalid_values[0]} is no p value. Pass values from 0 to 1, without missing ones.")
     adjusted, highest = [0.0] * len(ps), 0.0
     for rank, index in enumerate(sorted(range(len(ps)), key=lambda index: ps[index])):
         highest = max(highest, min(1.0, (len(ps) - rank) * ps[index]))

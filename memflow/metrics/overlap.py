@@ -15,11 +15,11 @@ def set_f1(prediction: str, gold: str) -> float:
     Words are lower case and separated by white space and `. , ! ?`. There is no stemming, articles count, and a
     repeated word counts once, unlike in `text.locomo_f1`.
     """
-    said, wanted = _word_set(prediction), _word_set(gold)
-    common = len(said & wanted)
+    answer_words, gold_words = _word_set(prediction), _word_set(gold)
+    common = len(answer_words & gold_words)
     if not common:
         return 0.0
-    precision, recall = common / len(said), common / len(wanted)
+    precision, recall = common / len(answer_words), common / len(gold_words)
     return 2 * precision * recall / (precision + recall)
 
 
@@ -35,9 +35,9 @@ def bleu_1(prediction: str, gold: str) -> float:
     """
     from memflow.metrics.treebank import treebank_words  # noqa: PLC0415  (nltk takes a second to import)
 
-    said, wanted = treebank_words(prediction.lower()), treebank_words(gold.lower())
-    common = (Counter(said) & Counter(wanted)).total()
+    answer, reference = treebank_words(prediction.lower()), treebank_words(gold.lower())
+    common = (Counter(answer) & Counter(reference)).total()
     if not common:
         return 0.0
-    penalty = 1.0 if len(said) > len(wanted) else math.exp(1 - len(wanted) / len(said))
-    return penalty * (common / len(said))
+    penalty = 1.0 if len(answer) > len(reference) else math.exp(1 - len(reference) / len(answer))
+    return penalty * (common / len(answer))

@@ -57,16 +57,18 @@ def mean_differences(totals: Array, counts: Array, *, seed: int = 0) -> Differen
             f"`totals` has the shape {totals.shape}, but `counts` has {counts.shape}. Pass both with one row per "
             "episode and one column per difference."
         )
-    found = _empty(totals.shape[1])
+    differences = _empty(totals.shape[1])
     supports, group = np.unique(counts > 0, axis=1, return_inverse=True)
     for number, support in enumerate(supports.T):
         columns = np.flatnonzero(group.ravel() == number)
         for start in range(0, columns.size, BLOCK):
             block = columns[start : start + BLOCK]
-            part = _mean_differences(totals[np.ix_(support, block)], counts[np.ix_(support, block)], seed)
-            for array, values in zip(found, part, strict=True):
+            block_differences = _mean_differences(
+                totals[np.ix_(support, block)], counts[np.ix_(support, block)], seed
+            )
+            for array, values in zip(differences, block_differences, strict=True):
                 array[block] = values
-    return found
+    return differences
 
 
 def _mean_differences(totals: Array, counts: Array, seed: int) -> Differences:
@@ -74,17 +76,19 @@ def _mean_differences(totals: Array, counts: Array, seed: int) -> Differences:
     episodes, columns = totals.shape
     if not episodes:
         return _empty(columns)
-    shared = counts[:, :1] if (counts == counts[:, :1]).all() else counts
+    pair_counts = counts[:, :1] if (counts == counts[:, :1]).all() else counts
     value, low, high, error = resampled(
-        lambda weights: (weights @ totals) / (weights @ shared), episodes, seed
+        lambda weights: (weights @ totals) / (weights @ pair_counts), episodes, seed
     )
     if episodes == 1:
         return Differences(value, low, high, error, _missing(columns), np.full(columns, 1))
     p = _normal_bound(totals)
     undecided = p > 1 / (SIGN_DRAWS + 1)
     if undecided.any():
-        some = totals[:, undecided]
-        p[undecided] = np.minimum(p[undecided], sign_flip(lambda signs: signs @ some, episodes, seed))
+        undecided_totals = totals[:, undecided]
+        p[undecided] = np.minimum(
+            p[undecided], sign_flip(lambda signs: signs @ undecided_totals, episodes, seed)
+        )
     return Differences(value, low, high, error, p, np.full(columns, episodes))
 
 
@@ -104,20 +108,20 @@ def aggregate_difference(
     episodes = len(sums_a)
     if not episodes:
         return _empty(1)
-    half, rest = (sums_a - sums_b) / 2, ((sums_a + sums_b) / 2).sum(axis=0)
+    half_difference, mean_sums = (sums_a - sums_b) / 2, ((sums_a + sums_b) / 2).sum(axis=0)
 
-    def swapped(signs: Array) -> Array:
-        change = signs @ half
-        return np.asarray(score(rest + change) - score(rest - change))[:, None]
+    def flipped(signs: Array) -> Array:
+        change = signs @ half_difference
+        return np.asarray(score(mean_sums + change) - score(mean_sums - change))[:, None]
 
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = resampled(
+        resampled_values = resampled(
             lambda weights: np.asarray(score(weights @ sums_a) - score(weights @ sums_b))[:, None],
             episodes,
             seed,
         )
-        p = sign_flip(swapped, episodes, seed) if episodes > 1 else _missing(1)
-    return Differences(*found, p, np.full(1, episodes))
+        p = sign_flip(flipped, episodes, seed) if episodes > 1 else _missing(1)
+    return Differences(*resampled_values, p, np.full(1, episodes))
 
 
 def sign_flip(statistic: Statistic, episodes: int, seed: int) -> Array:
@@ -126,20 +130,24 @@ def sign_flip(statistic: Statistic, episodes: int, seed: int) -> Array:
     `statistic` maps signs (1 or -1 per episode) to values, and changes its sign with all signs. The test is exact up
     to 14 episodes; otherwise it uses random patterns and counts the observed one (b + 1) / (m + 1).
     """
-    observed = np.abs(statistic(np.ones((1, episodes)))[0])
-    extreme = observed - 1e-9 * np.maximum(1.0, observed)
-    exact = 2 ** (episodes - 1) <= SIGN_DRAWS
-    count, patterns = np.zeros(observed.size), 0
-    for signs in [sign_patterns(episodes)] if exact else _random_signs(episodes, seed):
-        count += (np.abs(statistic(signs)) >= extreme).sum(axis=0)
+    statistics = np.abs(statistic(np.ones((1, episodes)))[0])
+    thresholds = statistics - 1e-9 * np.maximum(1.0, statistics)
+    is_exact = 2 ** (episodes - 1) <= SIGN_DRAWS
+    count, patterns = np.zeros(statistics.size), 0
+    for signs in [sign_patterns(episodes)] if is_exact else _random_signs(episodes, seed):
+        count += (np.abs(statistic(signs)) >= thresholds).sum(axis=0)
         patterns += len(signs)
-    p: Array = count / patterns if exact else (count + 1) / (patterns + 1)
-    p[np.isnan(observed)] = np.nan
+    p: Array = count / patterns if is_exact else (count + 1) / (patterns + 1)
+    p[np.isnan(statistics)] = np.nan
     return p
 
 
 def sign_patterns(episodes: int) -> Array:
-    """Return the sign patterns whose first sign is 1, the observed one first; the rest give equal absolute sums."""
+    """Return all sign patterns (±1) whose first sign is +1, of shape (2 ** (episodes - 1), episodes).
+
+    Row 0 is all +1, the observed one. Patterns with the first sign -1 are their negatives, with equal absolute
+    statistics. Use it for at most 14 episodes.
+    """
     patterns = np.arange(2 ** (episodes - 1))
     bits = (patterns[:, None] >> np.arange(episodes - 1)) & 1
     return np.hstack([np.ones((patterns.size, 1)), 1.0 - 2.0 * bits])
@@ -166,13 +174,13 @@ def can_be_significant(episodes: int, comparisons: int = 1, level: float = LEVEL
 
 
 def cannot_be_significant(episodes: int, comparisons: int = 1, level: float = LEVEL) -> str | None:
-    """Return the statement that no comparison can be significant with these numbers; None if one can."""
+    """Return the statement that no comparison can be significant with these numbers; None if a comparison can be."""
     if can_be_significant(episodes, comparisons, level):
         return None
-    needed = next(n for n in range(MINIMUM, 1_000) if can_be_significant(n, comparisons, level))
+    needed_episodes = next(n for n in range(MINIMUM, 1_000) if can_be_significant(n, comparisons, level))
     return (
         f"cannot be significant with {episodes:,} episode{'s' * (episodes != 1)} and {comparisons:,} "
-        f"comparison{'s' * (comparisons != 1)}: the sign-flip test needs at least {needed:,} episodes"
+        f"comparison{'s' * (comparisons != 1)}: the sign-flip test needs at least {needed_episodes:,} episodes"
     )
 
 
@@ -180,7 +188,7 @@ def _normal_bound(totals: Array) -> Array:
     """Return an upper bound of the exact sign-flip p value, for tails that random patterns do not reach."""
     squares = np.sqrt((totals**2).sum(axis=0))
     z = np.divide(np.abs(totals.sum(axis=0)), squares, out=np.zeros_like(squares), where=squares > 0)
-    return np.minimum(1.0, [_BOUND * math.erfc(each / math.sqrt(2)) for each in z])
+    return np.minimum(1.0, [_BOUND * math.erfc(value / math.sqrt(2)) for value in z])
 
 
 def _random_signs(episodes: int, seed: int) -> Iterator[Array]:

@@ -38,7 +38,7 @@ def episodes_needed(totals: Array, *, seed: int = 0) -> list[EpisodesNeeded | No
     """Return the number of episodes needed for each column of `totals`, the sums of differences by episode.
 
     `totals` has the shape (episodes, columns); NaN marks an episode that has no pairs in a column. None with fewer than
-    FEWEST episodes, and where all differences are 0. Raises BadInput for another shape.
+    FEWEST episodes with pairs, and where all differences are 0. Raises BadInput for another shape.
     """
     if totals.ndim != 2:
         raise BadInput(
@@ -47,12 +47,12 @@ def episodes_needed(totals: Array, *, seed: int = 0) -> list[EpisodesNeeded | No
     return [_needed(column[np.isfinite(column)], seed) for column in totals.T]
 
 
-def pseudo_values(left_out: Array, whole: Array) -> Array:
+def pseudo_values(left_out: Array, overall: Array) -> Array:
     """Return the jackknife's pseudo-values of a statistic that is no mean: what each episode adds to its value.
 
-    `left_out` has the values without each episode, shape (episodes, columns), and `whole` those with all episodes.
+    `left_out` has the values without each episode, shape (episodes, columns), and `overall` those with all episodes.
     """
-    values: Array = len(left_out) * whole - (len(left_out) - 1) * left_out
+    values: Array = len(left_out) * overall - (len(left_out) - 1) * left_out
     return values
 
 
@@ -67,14 +67,14 @@ def _needed(differences: Array, seed: int) -> EpisodesNeeded | None:
     means, squares = weights @ differences, weights @ differences**2
     deviations = np.sqrt(np.maximum(squares - means**2, 1e-12 * (1 + squares))) * scale
     low, high = np.quantile(np.abs(mean + (means - mean) * scale) / deviations, SPREAD)
-    observed = abs(mean) / deviation if deviation else math.inf
-    value, *ends = (_number(float(ratio)) for ratio in (observed, high, low))
-    return EpisodesNeeded(value, min(value, *ends), max(value, *ends))
+    ratio_of_mean = abs(mean) / deviation if deviation else math.inf
+    value, *limits = (_number(float(ratio)) for ratio in (ratio_of_mean, high, low))
+    return EpisodesNeeded(value, min(value, *limits), max(value, *limits))
 
 
 def _number(ratio: float) -> int:
     """Return the number of episodes for a standardized difference: the mean divided by the standard deviation."""
     if ratio <= ROUNDING:
         return MOST_EPISODES
-    needed = ((Z + Z_POWER) / ratio) ** 2 + Z**2 / 2
-    return min(MOST_EPISODES, max(MINIMUM, math.ceil(needed)))
+    episodes = ((Z + Z_POWER) / ratio) ** 2 + Z**2 / 2
+    return min(MOST_EPISODES, max(MINIMUM, math.ceil(episodes)))

@@ -1,8 +1,8 @@
 """Recall, precision, nDCG and reciprocal rank at a cutoff: one definition for every benchmark and memory.
 
-A ranking is described by ranks from 1. `found` are the ranks at which evidence messages occur for the first time, one
-per message; `relevant` are the ranks of the entries that came from evidence (Manning, Raghavan and Schuetze,
-Introduction to Information Retrieval, chapter 8).
+A ranking is described by ranks from 1; rank `k` is within the cutoff. `found` are the ranks at which evidence messages
+occur for the first time, one per message; `relevant` are the ranks of the entries that came from evidence (Manning,
+Raghavan and Schuetze, Introduction to Information Retrieval, chapter 8).
 """
 
 import math
@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 
 def recall_at(found: Iterable[float], evidence: int, k: int) -> float:
-    """Return the share of the evidence messages that the first `k` entries came from."""
+    """Return the share of the `evidence` messages (their number, at least 1) that the first `k` entries came from."""
     return sum(rank <= k for rank in found) / evidence
 
 
@@ -24,8 +24,8 @@ def reciprocal_rank_at(relevant: Iterable[float], k: int) -> float:
 
     Its mean over questions is MRR.
     """
-    first = min(relevant, default=math.inf)
-    return 1 / first if first <= k else 0.0
+    best_rank = min(relevant, default=math.inf)
+    return 1 / best_rank if best_rank <= k else 0.0
 
 
 def ndcg_at(relevant: Iterable[float], in_corpus: int, k: int) -> float:

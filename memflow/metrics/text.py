@@ -24,53 +24,53 @@ DEEPEST = 980
 """The number of recursive steps from which the package fails (Python's limit is 1,000 frames)."""
 
 
-def union_rouge_l(said: Sentences, wanted: Sentences) -> float:
+def union_rouge_l(answer: Sentences, gold: Sentences) -> float:
     """Return the score called rouge-l by the package `rouge` 1.0.1, in [0, 1); 0 for a text without a sentence.
 
     The score is the F-measure over distinct words of the union of one longest common subsequence per pair of sentences.
     If several subsequences are longest, the choice matters; this function chooses the same one as the package. The
     score is 0 if the package fails, since its published callers score such an error as 0.
     """
-    if not said or not wanted:
+    if not answer or not gold:
         return 0.0
-    common: set[str] = set()
-    for gold in wanted:
-        for sentence in said:
-            found, steps = _walk_back(sentence, gold)
+    all_common_words: set[str] = set()
+    for gold_sentence in gold:
+        for sentence in answer:
+            common_words, steps = _walk_back(sentence, gold_sentence)
             if steps > DEEPEST:
                 return 0.0
-            common |= found
-    precision = len(common) / len({word for sentence in said for word in sentence})
-    recall = len(common) / len({word for sentence in wanted for word in sentence})
+            all_common_words |= common_words
+    precision = len(all_common_words) / len({word for sentence in answer for word in sentence})
+    recall = len(all_common_words) / len({word for sentence in gold for word in sentence})
     return 2.0 * ((precision * recall) / (precision + recall + 1e-8))
 
 
-def _walk_back(said: Sequence[str], wanted: Sequence[str]) -> tuple[set[str], int]:
-    """Return the words of the longest common subsequence that the package `rouge` finds, and its recursion steps."""
-    places: dict[str, int] = {}
-    for place, word in enumerate(said):
-        places[word] = places.get(word, 0) | 1 << place
-    found: set[str] = set()
-    if places.keys().isdisjoint(wanted):
-        return found, len(said)
-    # A row of the table of lengths is kept as bits: a 0 at a place says that the length grows there (Hyyrö 2004).
-    everywhere = (1 << len(said)) - 1
-    rows = [everywhere]
-    for word in wanted:
-        met = rows[-1] & places.get(word, 0)
-        rows.append((rows[-1] + met | rows[-1] - met) & everywhere)
-    above, left, steps = len(wanted), len(said), 0
-    while above and left:
+def _walk_back(answer: Sequence[str], gold: Sequence[str]) -> tuple[set[str], int]:
+    """Return (words, steps): the longest common subsequence that the package `rouge` finds, and its recursion steps."""
+    position_bits: dict[str, int] = {}
+    for position, word in enumerate(answer):
+        position_bits[word] = position_bits.get(word, 0) | 1 << position
+    words: set[str] = set()
+    if position_bits.keys().isdisjoint(gold):
+        return words, len(answer)
+    # A row of the table of lengths is stored as bits: at a 0, the length grows by 1 (Hyyrö 2004).
+    all_positions = (1 << len(answer)) - 1
+    rows = [all_positions]
+    for word in gold:
+        matches = rows[-1] & position_bits.get(word, 0)
+        rows.append((rows[-1] + matches | rows[-1] - matches) & all_positions)
+    gold_end, answer_end, steps = len(gold), len(answer), 0
+    while gold_end and answer_end:
         steps += 1
-        if wanted[above - 1] == said[left - 1]:
-            found.add(said[left - 1])
-            above -= 1
-            left -= 1
-        elif rows[above] >> (left - 1) & 1:
-            left -= 1
+        if gold[gold_end - 1] == answer[answer_end - 1]:
+            words.add(answer[answer_end - 1])
+            gold_end -= 1
+            answer_end -= 1
+        elif rows[gold_end] >> (answer_end - 1) & 1:
+            answer_end -= 1
         else:
-            above -= 1
-    return found, steps
+            gold_end -= 1
+    return words, steps
 
 
 _NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -99,14 +99,15 @@ def _stems(text: str) -> tuple[Counter[str], int]:
 
 
 def _f1(prediction: str, gold: str) -> float:
-    said, n_said = _stems(prediction)
-    wanted, n_wanted = _stems(gold)
-    if len(said) > len(wanted):
-        said, wanted = wanted, said
-    common = sum(min(count, wanted[stem]) for stem, count in said.items() if stem in wanted)
+    """Return the F1 of the stems of two texts, where a repeated stem counts as often; 0 without a common stem."""
+    answer_stems, n_answer = _stems(prediction)
+    gold_stems, n_gold = _stems(gold)
+    if len(answer_stems) > len(gold_stems):
+        answer_stems, gold_stems = gold_stems, answer_stems
+    common = sum(min(count, gold_stems[stem]) for stem, count in answer_stems.items() if stem in gold_stems)
     if common == 0:
         return 0.0
-    precision, recall = common / n_said, common / n_wanted
+    precision, recall = common / n_answer, common / n_gold
     return 2 * precision * recall / (precision + recall)
 
 
@@ -117,9 +118,9 @@ def word_f1(prediction: str, gold: str, language: Literal["en", "zh"] = "en") ->
     """
     if language == "en":
         return _f1(prediction, gold)
-    said, wanted = Counter(_chinese_words(prediction)), Counter(_chinese_words(gold))
-    common = (said & wanted).total()
-    return 2 * common / (said.total() + wanted.total()) if common else 0.0
+    answer_words, gold_words = Counter(_chinese_words(prediction)), Counter(_chinese_words(gold))
+    common = (answer_words & gold_words).total()
+    return 2 * common / (answer_words.total() + gold_words.total()) if common else 0.0
 
 
 def _mean(scores: list[float]) -> float:
@@ -139,7 +140,7 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
     match str(category):
         case "1":
             parts = prediction.split(",")
-            return _mean([max(_f1(part, wanted) for part in parts) for wanted in gold.split(",")])
+            return _mean([max(_f1(part, gold_part) for part in parts) for gold_part in gold.split(",")])
         case "3":
             return _f1(prediction, gold.partition(";")[0])
         case "2" | "4":
@@ -150,21 +151,23 @@ def locomo_f1(prediction: str, gold: str, category: int | str) -> float:
 
 
 def _adversarial(prediction: str, gold: str) -> float:
+    """Return 1 if a lower-case answer, or the option that it names, says that there is no information; else 0."""
     # As published: an answer of one or three characters is the second option's, but for the first's letter.
     if len(prediction) in (1, 3):
-        first = "a" if len(prediction) == 1 else "(a)"
-        prediction = _options(gold)["a" if first in prediction else "b"].lower()
+        letter = "a" if len(prediction) == 1 else "(a)"
+        prediction = _options(gold)["a" if letter in prediction else "b"].lower()
     return float(any(words in prediction for words in NO_SUCH_THING))
 
 
 def _options(gold: str) -> dict[str, str]:
+    """Return the texts of the options "a" and "b" of an adversarial question. Raises BadInput."""
     try:
         options = json.loads(gold)
         return {"a": options["a"], "b": options["b"]}
-    except (ValueError, KeyError, TypeError) as wrong:
+    except (ValueError, KeyError, TypeError) as error:
         raise BadInput(
             f'the LoCoMo gold {gold[:80]!r} of category 5 has no options. Use the form {{"a": ..., "b": ...}}.'
-        ) from wrong
+        ) from error
 
 
 def rouge_l(
@@ -187,23 +190,23 @@ def rouge_l(
     if language not in ("en", "zh"):
         raise BadSettings(f"unknown ROUGE-L language {language!r}. Use 'en' or 'zh'.")
     if variant == "published_code":
-        cut = _lexeval_sentences if language == "zh" else _package_sentences
-        return union_rouge_l(cut(prediction), cut(gold))
+        split_sentences = _lexeval_sentences if language == "zh" else _package_sentences
+        return union_rouge_l(split_sentences(prediction), split_sentences(gold))
     if variant != "standard":
         raise BadSettings(f"unknown ROUGE-L variant {variant!r}. Use 'standard' or 'published_code'.")
     if language == "en":
-        said, wanted = _english_words(prediction, stem), _english_words(gold, stem)
+        answer_words, gold_words = _english_words(prediction, stem), _english_words(gold, stem)
     else:
-        said, wanted = _chinese_words(prediction), _chinese_words(gold)
-    if not said or not wanted:
+        answer_words, gold_words = _chinese_words(prediction), _chinese_words(gold)
+    if not answer_words or not gold_words:
         return 0.0
-    common = LCSseq.similarity(said, wanted)
-    precision, recall = common / len(said), common / len(wanted)
+    common = LCSseq.similarity(answer_words, gold_words)
+    precision, recall = common / len(answer_words), common / len(gold_words)
     return 2 * precision * recall / (precision + recall) if common else 0.0
 
 
 def rouge_with_recall(prediction: str, gold: str, *, summary: bool = False) -> tuple[float, float]:
-    """Return the F-measure and the recall of ROUGE-L in rouge-score with its stemmer, each in [0, 1].
+    """Return (F-measure, recall) of ROUGE-L in rouge-score with its stemmer, each in [0, 1]; 0 without a common word.
 
     With `summary` they are those of ROUGE-Lsum, whose sentences are lines. If the gold has Chinese characters, words
     are those of jieba, as rouge-score would drop them.
@@ -214,39 +217,41 @@ def rouge_with_recall(prediction: str, gold: str, *, summary: bool = False) -> t
         lines = text.split("\n") if summary else [text]
         return [_chinese_words(line) if is_chinese else _english_words(line, True) for line in lines]
 
-    said, wanted = sentences(prediction), sentences(gold)
-    left = [Counter(word for sentence in of for word in sentence) for of in (said, wanted)]
-    totals = [counts.total() for counts in left]
+    answer, reference = sentences(prediction), sentences(gold)
+    unmatched = [Counter(word for sentence in text for word in sentence) for text in (answer, reference)]
+    totals = [counts.total() for counts in unmatched]
     hits = 0
-    for sentence in wanted if all(totals) else ():
-        places = sorted({place for other in said for place in _common_places(sentence, other)})
-        for word in (sentence[place] for place in places):
-            if all(counts[word] > 0 for counts in left):
+    for sentence in reference if all(totals) else ():
+        positions = sorted({position for line in answer for position in _common_positions(sentence, line)})
+        for word in (sentence[position] for position in positions):
+            if all(counts[word] > 0 for counts in unmatched):
                 hits += 1
-                for counts in left:
+                for counts in unmatched:
                     counts[word] -= 1
     precision, recall = (hits / total if total else 0.0 for total in totals)
     return (2 * precision * recall / (precision + recall) if hits else 0.0), recall
 
 
-def _common_places(wanted: Sequence[str], said: Sequence[str]) -> list[int]:
-    """Return the places in `wanted` of the longest common subsequence that rouge-score selects."""
-    lengths = [[0] * (len(said) + 1)]
-    for word in wanted:
+def _common_positions(gold: Sequence[str], answer: Sequence[str]) -> list[int]:
+    """Return the positions in `gold`, from 0 and descending, of the subsequence that rouge-score selects."""
+    lengths = [[0] * (len(answer) + 1)]
+    for word in gold:
         above, row = lengths[-1], [0]
-        for place, other in enumerate(said):
-            row.append(above[place] + 1 if word == other else max(above[place + 1], row[place]))
+        for position, answer_word in enumerate(answer):
+            row.append(
+                above[position] + 1 if word == answer_word else max(above[position + 1], row[position])
+            )
         lengths.append(row)
-    places, at, other_at = [], len(wanted), len(said)
-    while at and other_at:
-        if wanted[at - 1] == said[other_at - 1]:
-            places.append(at - 1)
-            at, other_at = at - 1, other_at - 1
-        elif lengths[at][other_at - 1] > lengths[at - 1][other_at]:
-            other_at -= 1
+    positions, gold_end, answer_end = [], len(gold), len(answer)
+    while gold_end and answer_end:
+        if gold[gold_end - 1] == answer[answer_end - 1]:
+            positions.append(gold_end - 1)
+            gold_end, answer_end = gold_end - 1, answer_end - 1
+        elif lengths[gold_end][answer_end - 1] > lengths[gold_end - 1][answer_end]:
+            answer_end -= 1
         else:
-            at -= 1
-    return places
+            gold_end -= 1
+    return positions
 
 
 @lru_cache(maxsize=10_000)
@@ -280,5 +285,5 @@ def _segmented(text: str) -> tuple[str, ...]:
 
 def exact_match(prediction: str, gold: str) -> float:
     """Return 1 if the texts are equal, ignoring case, outer white space and a final period (DialSim); else 0."""
-    said, wanted = prediction.strip().lower(), gold.strip().lower()
-    return float(said in (wanted, f"{wanted}."))
+    answer_text, gold_text = prediction.strip().lower(), gold.strip().lower()
+    return float(answer_text in (gold_text, f"{gold_text}."))

@@ -58,9 +58,9 @@ def compare_samples(a: Array, b: Array, *, seed: int = 0) -> TwoSampleDifference
     t = student_t(_welch_degrees(errors, degrees))
     if min(len(a), len(b)) < FEW:
         return TwoSampleDifference(difference, difference - t * error, difference + t * error, p)
-    drawn = difference + _spread(b, seed) - _spread(a, seed + 1)
+    draws = difference + _spread(b, seed) - _spread(a, seed + 1)
     share = _NORMAL.cdf(-t)
-    low, high = np.quantile(drawn, [share, 1 - share])
+    low, high = np.quantile(draws, [share, 1 - share])
     return TwoSampleDifference(difference, float(low), float(high), p)
 
 
@@ -71,18 +71,18 @@ def _mean(sample: Array) -> float:
 def _spread(sample: Array, seed: int) -> Array:
     """Return the deviations of bootstrap means from the mean, scaled by sqrt(n / (n - 1)), an array of DRAWS values."""
     n = len(sample)
-    drawn = draw_weights(n, seed, DRAWS) @ sample
+    sums = draw_weights(n, seed, DRAWS) @ sample
     with np.errstate(divide="ignore", invalid="ignore"):
-        means: Array = drawn[:, 0] / drawn[:, 1]
+        means: Array = sums[:, 0] / sums[:, 1]
     deviations: Array = (np.nan_to_num(means, nan=_mean(sample)) - _mean(sample)) * math.sqrt(n / (n - 1))
     return deviations
 
 
 def _jackknife(sample: Array) -> float:
     """Return the standard error of a sample's mean by leaving out one episode at a time."""
-    left = sample.sum(axis=0) - sample
-    left = left[left[:, 1] > 0]
-    means = left[:, 0] / left[:, 1]
+    sums_without_episode = sample.sum(axis=0) - sample
+    sums_without_episode = sums_without_episode[sums_without_episode[:, 1] > 0]
+    means = sums_without_episode[:, 0] / sums_without_episode[:, 1]
     n = len(means)
     return math.sqrt((n - 1) / n * float(((means - means.mean()) ** 2).sum())) if n else 0.0
 
@@ -90,8 +90,8 @@ def _jackknife(sample: Array) -> float:
 def _welch_degrees(errors: tuple[float, float], degrees: tuple[int, int]) -> int:
     """Return Welch's degrees of freedom, rounded down; the smaller one where both samples have no variance."""
     squares = [error * error for error in errors]
-    below = sum(square * square / each for square, each in zip(squares, degrees, strict=True))
-    return max(1, int(sum(squares) ** 2 / below)) if below else min(degrees)
+    denominator = sum(square * square / n for square, n in zip(squares, degrees, strict=True))
+    return max(1, int(sum(squares) ** 2 / denominator)) if denominator else min(degrees)
 
 
 def _p(a: Array, b: Array, difference: float, error: float, seed: int) -> float:
@@ -103,21 +103,21 @@ def _p(a: Array, b: Array, difference: float, error: float, seed: int) -> float:
     pooled = np.vstack([a, b])
     total = pooled.sum(axis=0)
     divisions = math.comb(len(pooled), len(b))
-    extreme = abs(difference) - 1e-9 * max(1.0, abs(difference))
-    count = drawn = 0
-    for chosen in _divisions(len(pooled), len(b), seed):
-        of_b = chosen @ pooled
-        of_a = total - of_b
+    threshold = abs(difference) - 1e-9 * max(1.0, abs(difference))
+    count = drawn_divisions = 0
+    for in_b in _divisions(len(pooled), len(b), seed):
+        sums_b = in_b @ pooled
+        sums_a = total - sums_b
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.abs(of_b[:, 0] / of_b[:, 1] - of_a[:, 0] / of_a[:, 1])
-        count += int((np.nan_to_num(found, nan=math.inf) >= extreme).sum())
-        drawn += len(chosen)
-    if drawn == divisions:
-        return count / drawn
+            differences = np.abs(sums_b[:, 0] / sums_b[:, 1] - sums_a[:, 0] / sums_a[:, 1])
+        count += int((np.nan_to_num(differences, nan=math.inf) >= threshold).sum())
+        drawn_divisions += len(in_b)
+    if drawn_divisions == divisions:
+        return count / drawn_divisions
     if count:
-        return (count + 1) / (drawn + 1)
+        return (count + 1) / (drawn_divisions + 1)
     tail = math.erfc(abs(difference) / error / math.sqrt(2)) if error else 0.0
-    return min(1 / (drawn + 1), max(tail, 1 / divisions))
+    return min(1 / (drawn_divisions + 1), max(tail, 1 / divisions))
 
 
 def _divisions(n: int, size: int, seed: int) -> Iterator[Array]:
@@ -134,8 +134,8 @@ def _divisions(n: int, size: int, seed: int) -> Iterator[Array]:
 
 @lru_cache(maxsize=8)
 def _all_divisions(n: int, size: int) -> Array:
-    chosen = np.array([*combinations(range(n), size)])
-    found = np.zeros((len(chosen), n))
-    np.put_along_axis(found, chosen, 1.0, axis=1)
-    found.flags.writeable = False
-    return found
+    members = np.array([*combinations(range(n), size)])
+    divisions = np.zeros((len(members), n))
+    np.put_along_axis(divisions, members, 1.0, axis=1)
+    divisions.flags.writeable = False
+    return divisions

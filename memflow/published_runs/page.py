@@ -9,14 +9,7 @@ from typing import Any
 from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.views import Heading, Note, Part, Table
 from memflow.metrics.intervals import Interval
-from memflow.published_runs.report import (
-    JUDGE_TEST,
-    RunsReport,
-    bracket,
-    p_words,
-    percent,
-    points,
-)
+from memflow.published_runs.report import JUDGE_TEST, RunsReport, bracket, p_words, percent, points
 from memflow.published_runs.rescoring import RUBRIC, WORD_F1, RescoredRun, benchmark_facts
 from memflow.published_runs.rows import Claim
 from memflow.published_runs.run_checks import MEAN_OF_RUNS
@@ -88,9 +81,9 @@ def _group_row(run: RescoredRun) -> Sequence[Any]:
     if values is not None and not run.is_selected:
         interval = values.interval()
         sound = ""
-        if run.sound is not None:
-            questions = values.by_question.keys() & run.sound
-            sound = f"{percent(values.interval(run.sound).value, 2)} of {len(questions):,}"
+        if run.valid_questions is not None:
+            questions = values.by_question.keys() & run.valid_questions
+            sound = f"{percent(values.interval(run.valid_questions).value, 2)} of {len(questions):,}"
         cells = [_claim(run), percent(interval.value, 2), interval_cell(interval, run.facts.units), sound]
     return (
         run.name + ROLES.get(run.role, ""),

@@ -9,13 +9,7 @@ from memflow.metrics.intervals import Interval
 from memflow.published_runs.rescoring import WORD_F1, RescoredRun, Values
 from memflow.published_runs.rows import PublishedRun
 from memflow.published_runs.run_attribution import BenchmarkMessages, RunAttribution, attribute_run
-from memflow.published_runs.run_checks import (
-    HALF,
-    ClaimCheck,
-    LabelCheck,
-    check_claims,
-    check_labels,
-)
+from memflow.published_runs.run_checks import HALF, ClaimCheck, LabelCheck, check_claims, check_labels
 from memflow.published_runs.run_comparisons import RunDifference, compare_runs, compare_values
 
 JUDGE_TEST = "judge_test"
@@ -124,7 +118,9 @@ def run_row(run: RescoredRun) -> dict[str, Any]:
     }
     if values is not None and not run.is_selected:
         row |= {name: getattr(values.interval(), name) for name in ("value", "low", "high", "reason")}
-        row["without_wrong_keys"] = values.interval(run.sound).value if run.sound is not None else None
+        row["without_wrong_keys"] = (
+            values.interval(run.valid_questions).value if run.valid_questions is not None else None
+        )
         row["categories"] = {
             run.facts.categories.get(name, name): values.interval(questions)._asdict()
             for name, questions in run.categories().items()

@@ -154,8 +154,8 @@ class RescoredRun:
         return self.values.get(ACCURACY.name) or self.values.get(PASSED.name)
 
     @cached_property
-    def sound(self) -> frozenset[str] | None:
-        """The questions whose gold answer is not known to be wrong; None if that is not known of the questions."""
+    def valid_questions(self) -> frozenset[str] | None:
+        """The ids of questions without a known error of the gold answer; None without a list or question texts."""
         texts = {
             name: self._questions[name].text if name in self._questions else answer.question
             for name, answer in self.answers.items()

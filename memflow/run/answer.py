@@ -20,7 +20,7 @@ from memflow.memories.entries import EntryStore, Item
 from memflow.memories.external import DatedQuery
 from memflow.memories.memory import Memory, Recall, read_for_prompt
 from memflow.records import QUARANTINED_PROBE, SEARCH, Probe, Reply
-from memflow.run.unasked import Observed, is_read, observe_entries, observe_recall
+from memflow.run.unasked import Observed, observe_entries, observe_recall, reads_memory
 from memflow.timing import Clock, OperationTimer, timed
 
 READING = 256
@@ -48,7 +48,7 @@ class EpisodeHistory:
     """The sequence number before the first message of each checkpoint with messages."""
 
     def at(self, checkpoint: int) -> EntryStore:
-        """Return the entry store as of a checkpoint."""
+        """Return the entry store as of the end of a checkpoint."""
         return EntryStore.restored(self.items, self.checkpoints[checkpoint])
 
     def sequence(self, probe: Probe) -> int:
@@ -64,6 +64,7 @@ class EpisodeHistory:
 
 
 def _restored_store(history: EpisodeHistory | None, probe: Probe) -> EntryStore:
+    """Return the entry store as of the probe; an empty store for an episode that was not played (None)."""
     if history is None:
         return EntryStore()
     return EntryStore.restored(history.items, history.sequence(probe))
@@ -96,8 +97,8 @@ async def answer_all(
     """
     remaining_histories = dict(histories)
     del histories  # a caller that keeps no reference lets each history end with its last probe
-    running = asyncio.Semaphore(RUNNING)
-    reading = asyncio.Semaphore(READING)
+    answer_slots = asyncio.Semaphore(RUNNING)
+    read_slots = asyncio.Semaphore(READING)
     memories: dict[_Moment, Memory] = {}
     uses = Counter[_Moment | str](moment for probe in probes for moment in (_moment(probe), probe.episode_id))
 
@@ -121,7 +122,7 @@ async def answer_all(
             remaining_histories.pop(episode, None)
 
     async def read(probe: Probe) -> _Read:
-        async with reading:
+        async with read_slots:
             try:
                 return await _read(
                     benchmark,
@@ -150,10 +151,10 @@ async def answer_all(
     try:
         async with asyncio.TaskGroup() as group:
             for number, probe in enumerate(probes):
-                await running.acquire()
+                await answer_slots.acquire()
                 task = group.create_task(answer(number, probe))
                 # A callback also runs for a task that is canceled before it starts.
-                task.add_done_callback(lambda _: running.release())
+                task.add_done_callback(lambda _: answer_slots.release())
                 if (number + 1) % STARTED_TOGETHER == 0:
                     await asyncio.sleep(0)  # let the loop process answers that have arrived
     except ExceptionGroup as failures:
@@ -213,10 +214,10 @@ async def _read(
     clock: Clock | None,
     history: EpisodeHistory | None = None,
 ) -> _Read:
-    """Read the memory for a probe, or only observe its entries. For a quarantined probe, nothing is read."""
+    """Read the memory for a probe, or only observe its entries. A quarantined probe gets an empty result."""
     if probe.reason is not None:
         return _Read()
-    if not is_read(probe):
+    if not reads_memory(probe):
         items, starts = ((), {}) if history is None else (history.items, history.starts)
         return _Read(observed=observe_entries(probe, memory, items, starts.get(probe.checkpoint)))
     gold_context = _gold_context(probe, memory)

@@ -8,7 +8,7 @@ from memflow.run.context import JUDGED, StepContext, Tables
 
 
 async def calibrate_judges(context: StepContext) -> Tables:
-    """Ask each judge for verdicts on known answers, for each of its prompts and each language of the questions."""
+    """Ask each judge for verdicts on known answers, for each of its prompts and each language of the judged probes."""
     benchmark, domain = context.benchmark, context.domain
     prompts = {prompt.name: prompt for table in JUDGED for prompt in benchmark.judge_prompts(domain, table)}
     if not (prompts and context.calibrates):

@@ -98,7 +98,7 @@ class DryRun:
 
     `load` returns the rows of a partition that the dry run does not compute, because it is up to date. `observe` is
     called once for each request. `recorded` has the lengths and the rates of earlier requests. `latency` are the
-    seconds of a request; None for the recorded ones.
+    seconds of a request; None for the recorded ones. `own` has the user's memories by name.
     """
 
     def __init__(
@@ -176,12 +176,18 @@ class DryRun:
         tables, seconds = run_simulated(step.run(context))
         for table, rows in tables.items():
             self.add(table, partition, rows)
-        equal = tuple(name for name in models.equal_to if name != partition)
+        equal_to = tuple(name for name in models.equal_to if name != partition)
         counts = tuple(count for count in models.counts.values() if count.calls)
-        known = all(self.seconds(count.model) is not None for count in counts)
+        has_durations = all(self.seconds(count.model) is not None for count in counts)
         self.forecasts.append(
             StepForecast(
-                step.name, step.stage, domain.name, assistant, seconds if known else None, counts, equal
+                step.name,
+                step.stage,
+                domain.name,
+                assistant,
+                seconds if has_durations else None,
+                counts,
+                equal_to,
             )
         )
 
@@ -232,8 +238,10 @@ class _CountingModels:
         """Return a fake server that is written to as the memory server of an assistant; None for other memories."""
         config = find(memory_name(assistant), self.dry_run.own).server
         if config is not None and assistant not in self._servers:
-            declared = Capabilities() if config.hello is None else config.hello.can
-            self._servers[assistant] = FakeServer(Capabilities(dates=declared.dates, batch=declared.batch))
+            capabilities = Capabilities() if config.hello is None else config.hello.can
+            self._servers[assistant] = FakeServer(
+                Capabilities(dates=capabilities.dates, batch=capabilities.batch)
+            )
         return cast("Connection | None", self._servers.get(assistant))
 
     async def embedder(self) -> Embedder:
@@ -274,17 +282,17 @@ class _CountingChat:
         request = request.of_repeat(self.models.repeat)
         dry_run = self.models.dry_run
         completions = dry_run.completions
-        key = request.digest(self.fingerprint)
-        sender = dry_run.senders.setdefault(key, self.models.partition)
-        if key in completions:
+        request_digest = request.digest(self.fingerprint)
+        sender = dry_run.senders.setdefault(request_digest, self.models.partition)
+        if request_digest in completions:
             self.models.equal_to[sender] = None
-            return completions[key]
-        completion = replace(await self.inner.complete(request), digest=key)
+            return completions[request_digest]
+        completion = replace(await self.inner.complete(request), digest=request_digest)
         role, model = self.count.role, self.count.model
         tokens = answer_tokens(request, role, model, completion.text, dry_run.recorded)
         if request.output is None and not self.scripted:
             completion = replace(completion, text=_sized(completion.text, tokens))
-        completions[key] = completion
+        completions[request_digest] = completion
         self.count.calls += 1
         self.count.prompt_tokens += prompt_tokens(request.messages)
         self.count.completion_tokens += tokens
@@ -296,7 +304,7 @@ class _CountingChat:
 
 
 def _sized(text: str, tokens: int) -> str:
-    """Return a text, repeated to this number of estimated tokens if it is shorter, and cut if it is longer."""
+    """Return a text of about this number of estimated tokens: repeated if it is shorter, cut if it is longer."""
     if estimate(text) == tokens:
         return text
     repetitions = -(-tokens // max(1, estimate(text)))

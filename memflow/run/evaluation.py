@@ -37,7 +37,7 @@ from memflow.run.transcripts import (
     policy_rows,
     transcript_rows,
 )
-from memflow.run.unasked import is_read, search_text
+from memflow.run.unasked import reads_memory, search_text
 from memflow.scoring.attribution import attribute, sequence_numbers
 from memflow.scoring.health.measures import measure_all, nothing_to_measure
 from memflow.scoring.judges import average_judges
@@ -74,18 +74,18 @@ async def play_episodes(context: StepContext) -> Tables:
     domain, assistant, memory = context.domain, context.assistant, context.memory
     ASSISTANT.set((domain.name, assistant))
     check_previous_state(context.benchmark, domain, memory)
-    played = await _play_partition(context) if memory.system.memory.needs_playing else []
+    episodes = await _play_partition(context) if memory.system.memory.needs_playing else []
 
     # A generator, so that the rows of only one episode are in RAM while a table is written.
     def by_episode(to_rows: Callable[[str, str, list[PlayedEpisode]], list[Any]]) -> Iterator[Any]:
-        return (row for episode in played for row in to_rows(domain.name, assistant, [episode]))
+        return (row for item in episodes for row in to_rows(domain.name, assistant, [item]))
 
     benchmark = context.benchmark
-    rounds = benchmark.rounds(domain, assistant, played) if isinstance(benchmark, SimulatedFeedback) else []
+    rounds = benchmark.rounds(domain, assistant, episodes) if isinstance(benchmark, SimulatedFeedback) else []
     return {
         "memory.transcripts": by_episode(transcript_rows),
         "memory.indexes": by_episode(entry_rows),
-        "memory.policies": policy_rows(domain.name, assistant, memory.values, played),
+        "memory.policies": policy_rows(domain.name, assistant, memory.values, episodes),
         "memory.feedback": rounds,
     }
 
@@ -127,7 +127,7 @@ def episode_queries(
     checkpoints: dict[str, dict[int, list[str]]] = defaultdict(lambda: defaultdict(list))
     messages: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for probe in probes:
-        if probe.split == "test" and probe.reason is None and is_read(probe):
+        if probe.split == "test" and probe.reason is None and reads_memory(probe):
             try:
                 text = search_text(benchmark, domain, probe)
                 query = DatedQuery(text, probe.asked_at)
@@ -191,7 +191,7 @@ async def _answer_from_rows(
 
 
 def _batch_rows_by_episode(rows: Iterable[R]) -> Iterator[list[R]]:
-    """Yield the rows of at most EPISODES_AT_ONCE episodes at a time, ordered by the first row of each episode."""
+    """Yield the rows of up to EPISODES_AT_ONCE episodes as lists; episodes are in the order of their first row."""
     by_episode: dict[str, list[R]] = defaultdict(list)
     for row in rows:
         by_episode[row.episode_id].append(row)
@@ -213,7 +213,7 @@ async def score_replies(context: StepContext) -> Tables:
 
 
 async def _judges(context: StepContext) -> dict[str, Chat]:
-    """Return the judges of the domain, without the verdicts that their calibrations withhold."""
+    """Return the judges of the domain by name; one that failed its calibration withholds its verdicts."""
     judges = await context.models.judges(context.domain.name)
     return without_withheld(judges, context.rows("score.calibrations"))
 
@@ -253,14 +253,14 @@ async def judge_claims(context: StepContext) -> Tables:
     turns = context.rows("utterance.turns")
     claims = benchmark.claims(domain, context.assistant, context.states(), turns)
     judges = await _judges(context) if claims else {}
-    unknown: list[Claim] = []
-    judged: dict[str, list[Claim]] = {name: [] for name in judges}
+    hidden_claims: list[Claim] = []
+    verdicts: dict[str, list[Claim]] = {name: [] for name in judges}
     for batch in _batch_rows_by_episode(claims):
         episodes = {claim.episode_id for claim in batch}
         entries = context.stream("memory.indexes", vectors=False, episodes=episodes)
         histories = episode_histories(entries, context.stream("memory.transcripts", episodes=episodes), batch)
         hidden_episodes = _episodes_without_content(histories) if is_server(system.memory) else set()
-        unknown += [
+        hidden_claims += [
             replace(claim, reason=NO_CONTENT) for claim in batch if claim.episode_id in hidden_episodes
         ]
         judged_claims = [claim for claim in batch if claim.episode_id not in hidden_episodes]
@@ -270,12 +270,12 @@ async def judge_claims(context: StepContext) -> Tables:
             *(benchmark.judge_claims(domain, judged_claims, texts, judge) for judge in judges.values())
         )
         for name, claims_of_judge in zip(judges, claims_by_judge, strict=True):
-            judged[name] += claims_of_judge
-    return {"score.claims": [*unknown, *average_judges(judged, model=None)] if claims else []}
+            verdicts[name] += claims_of_judge
+    return {"score.claims": [*hidden_claims, *average_judges(verdicts, model=None)] if claims else []}
 
 
 def _episodes_without_content(histories: Mapping[str, EpisodeHistory]) -> set[str]:
-    """Return the episodes that were played with a memory server that does not export its items."""
+    """Return the ids of the episodes that were played with a memory server that does not export its items."""
     episodes = set()
     for episode, history in histories.items():
         for item in history.items:

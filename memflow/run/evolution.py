@@ -95,13 +95,7 @@ async def play_assistant(
     """
     if not evolves(config, environment.benchmark):
         return await play_all(
-            episodes,
-            remember,
-            replier,
-            on_event=on_event,
-            clock=clock,
-            queries=queries,
-            observer=observer,
+            episodes, remember, replier, on_event=on_event, clock=clock, queries=queries, observer=observer
         )
     if with_base := [episode.episode_id for episode in episodes if episode.base is not None]:
         raise BadInput(
@@ -136,10 +130,13 @@ class _Evolution:
     steps: list[PolicyStep] = field(default_factory=list)
 
     async def run(self, episode: Episode) -> PlayedEpisode:
+        """Play the episode in all cycles, evolve the policy, and return the last play, which is evaluated."""
         if self.config.values["cadence"] == "period":
             # The policy evolves after each checkpoint except the last, after which nothing is written.
-            last = max((event.checkpoint for event in episode.events), default=0)
-            return await self._play(add_checkpoints(episode, self._evolve_at, before=last), self.observer)
+            last_checkpoint = max((event.checkpoint for event in episode.events), default=0)
+            return await self._play(
+                add_checkpoints(episode, self._evolve_at, before=last_checkpoint), self.observer
+            )
         # Otherwise the whole episode is played once per cycle, and the policy evolves between the plays.
         for cycle in range(1, 1 + _cycle_count(self.config)):
             replies_of_cycle: list[tuple[Probe, Reply]] = []
@@ -170,6 +167,8 @@ class _Evolution:
         return on_checkpoint
 
     def _collect(self, replies: list[tuple[Probe, Reply]]) -> Callable[[str, int], CheckpointHandler]:
+        """Return a function from (episode, checkpoint) to the handler that appends its probes and replies."""
+
         def checkpoint_handler(episode: str, checkpoint: int) -> CheckpointHandler:
             async def on_checkpoint(memory: Memory) -> None:
                 replies.extend(await self._answer(memory, episode, checkpoint))
@@ -186,13 +185,16 @@ class _Evolution:
         return list(zip(probes, replies, strict=True))
 
     async def _evolve(
-        self, policy: tuple[str, ...], answered: Sequence[tuple[Probe, Reply]]
+        self, policy: tuple[str, ...], pairs: Sequence[tuple[Probe, Reply]]
     ) -> PolicyStep | None:
-        """Return the evolution step that follows `policy`; None if the benchmark has no feedback questions."""
-        if not answered:
+        """Return the evolution step that follows `policy`; None without feedback probes. Raises BadSettings."""
+        if not pairs:
             return None
         environment = self.environment
-        probes, replies = [probe for probe, _ in answered], [reply for _, reply in answered]
+        probes, replies = (
+            [probe for probe, _ in pairs],
+            [reply for _, reply in pairs],
+        )
         verdicts = await environment.benchmark.verdicts(environment.domain, probes, replies, MetricBackends())
         metrics = {probe.probe_id: probe.metric for probe in probes}
         values = [row.value for row in verdicts if row.metric == metrics[row.probe_id]]
@@ -228,7 +230,7 @@ class _Evolution:
 def add_checkpoints(
     episode: Episode, handler_of: Callable[[str, int], CheckpointHandler], before: int | None = None
 ) -> Episode:
-    """Return the episode with a checkpoint event at the end of each checkpoint below `before`."""
+    """Return the episode with a checkpoint event at the end of each checkpoint < `before`; None adds it to all."""
     events: list[Event] = []
     for checkpoint, checkpoint_events in groupby(episode.events, key=lambda event: event.checkpoint):
         events += checkpoint_events

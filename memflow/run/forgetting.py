@@ -14,8 +14,9 @@ async def forget(
 ) -> dict[str, Any]:
     """Pass a request to the memory. Return the columns of the message that makes it.
 
-    `messages` are all messages so far; a request for a period means those of them that it includes. The reason of a
-    memory that cannot forget, or that fails, is in `forget_failure`. Raises FatalChatError and ServerDown.
+    `messages` are all messages so far; a request for a period means those of them that it includes. If the memory
+    cannot forget, or fails, `forget_failure` has the reason and `ended_entries` is None. Raises FatalChatError and
+    ServerDown.
     """
     store, failure, timer = memory.store, None, None
     version = store.version
@@ -29,17 +30,17 @@ async def forget(
         name = "" if isinstance(error, MemflowError) else f"{type(error).__name__}: "
         failure = f"the memory failed to forget: {name}{error}"
     changes = store.changes(version)
-    replaced = {item.previous for item in changes}
-    ended = [
+    replaced_ids = {item.previous for item in changes}
+    ended_entries = [
         item
         for item in changes
         if item.until is not None
-        and item.entry_id not in replaced
+        and item.entry_id not in replaced_ids
         and item.kind not in memory.bookkeeping_kinds
     ]
     return {
         "forgets": request.to_json(),
-        "ended_entries": len(ended) if failure is None else None,
+        "ended_entries": len(ended_entries) if failure is None else None,
         "forget_failure": failure,
         "forget_s": None if timer is None else timer.models + timer.own,
         "forget_calls": None if timer is None else timer.calls,

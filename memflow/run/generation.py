@@ -36,8 +36,8 @@ async def annotate_labels(context: StepContext) -> Tables:
     """Annotate the gold label of each checkpoint with two models, where the benchmark has prompts for it."""
     annotators = None
     if context.benchmark.annotation_prompts(context.domain):
-        first, second = await context.models.role("annotator"), await context.models.role("verifier")
-        annotators = Annotators(first, second, context.models.expect)
+        annotator, verifier = await context.models.role("annotator"), await context.models.role("verifier")
+        annotators = Annotators(annotator, verifier, context.models.expect)
     records, turns = context.rows("raw.records"), context.rows("utterance.turns")
     return {"question.keys": await context.benchmark.gold_labels(context.domain, records, turns, annotators)}
 

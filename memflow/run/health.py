@@ -10,7 +10,7 @@ from memflow.memories.server.evidence import declared_capabilities
 from memflow.records import Probe, TranscriptMessage
 from memflow.run.context import StepContext
 from memflow.run.transcripts import episode_batches, episode_histories
-from memflow.run.unasked import is_read
+from memflow.run.unasked import reads_memory
 from memflow.scoring.health.episodes import DomainMessages, observe
 from memflow.scoring.health.observations import EpisodeObservation, MemoryTraits, ProbeRead
 
@@ -29,14 +29,14 @@ def traits(context: StepContext, observations: Sequence[EpisodeObservation]) -> 
 
 
 def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
-    """Return the observations of all played episodes."""
-    messages = DomainMessages.from_transcript(context.stream("memory.transcripts"))
+    """Return the observations of all episodes that the memory received messages of."""
+    domain_messages = DomainMessages.from_transcript(context.stream("memory.transcripts"))
     probes: dict[str, list[Probe]] = defaultdict(list)
-    for probe in filter(is_read, context.test_probes()):
+    for probe in filter(reads_memory, context.test_probes()):
         probes[probe.episode_id].append(probe)
 
     observations = []
-    for episodes in episode_batches(messages.starts):
+    for episodes in episode_batches(domain_messages.episode_ids):
         messages_by_episode = _delivered_messages(context, episodes)
         histories = episode_histories(
             context.stream("memory.indexes", vectors=False, episodes=episodes),
@@ -49,13 +49,13 @@ def observe_episodes(context: StepContext) -> list[EpisodeObservation]:
             observe(
                 context.memory.system,
                 episode_id,
-                histories[episode_id],
-                messages_by_episode[episode_id],
-                probes[episode_id],
-                context.query,
-                replies,
-                attributions,
-                messages,
+                history=histories[episode_id],
+                lines=messages_by_episode[episode_id],
+                probes=probes[episode_id],
+                query_of=context.query,
+                replies=replies,
+                attributions=attributions,
+                domain_messages=domain_messages,
             )
             for episode_id in episodes
         ]
@@ -95,8 +95,8 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
 
 def hides_items(items: Iterable[Item]) -> bool:
     """Return whether the entries are of a memory server that does not export its items."""
-    declared = (declared_capabilities(item.kind, item.meta) for item in items)
-    return any(capabilities.export == "none" for capabilities in declared if capabilities is not None)
+    declarations = (declared_capabilities(item.kind, item.meta) for item in items)
+    return any(capabilities.export == "none" for capabilities in declarations if capabilities is not None)
 
 
 def _as_item(message: TranscriptMessage) -> Item:

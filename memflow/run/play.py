@@ -66,8 +66,10 @@ class EpisodeQueries:
     messages: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def between(self, first: int, end: int) -> list[str]:
-        """Return the queries of the checkpoints from `first` up to `end`, without `end`."""
-        return [query for at, texts in self.checkpoints.items() if first <= at < end for query in texts]
+        """Return the queries of the checkpoints with `first` <= checkpoint < `end`."""
+        return [
+            query for number, texts in self.checkpoints.items() if first <= number < end for query in texts
+        ]
 
 
 @dataclass(frozen=True)
@@ -201,21 +203,21 @@ class _EpisodePlay:
         if event.kind == "given":
             spoken = [SpokenMessage(message, "given") for message in event.messages]
             group_size = event.together or len(spoken)
-            for first in range(0, len(spoken), group_size):
-                await self._write(event, spoken[first : first + group_size], first=first)
+            for start in range(0, len(spoken), group_size):
+                await self._write(event, spoken[start : start + group_size], first=start)
             return
         history: list[Message] = []
         for message in event.messages:
-            replied = await self._exchange(event, SpokenMessage(message, "given"), history)
+            has_reply = await self._exchange(event, SpokenMessage(message, "given"), history)
             for _ in range(event.follow_ups):
-                if not replied or event.follow_up is None:
+                if not has_reply or event.follow_up is None:
                     break
                 answer = await event.follow_up(history)
                 follow_up = self._spoken_message(event, "simulator", answer, message, history)
                 if answer.value is None:
                     self._record_unwritten(event, follow_up, position=len(history))
                     break
-                replied = await self._exchange(event, follow_up, history)
+                has_reply = await self._exchange(event, follow_up, history)
 
     async def run_dialogues(self, events: Sequence[Event], on_event: Callable[[], None]) -> None:
         """Run dialogues concurrently on the unchanged memory, then write their messages to the memory."""
@@ -243,8 +245,10 @@ class _EpisodePlay:
             messages = [spoken for spoken in dialogue.spoken if spoken.reason is None]
             if messages:
                 await self._write(event, messages)
-            for index, failed in enumerate(spoken for spoken in dialogue.spoken if spoken.reason is not None):
-                self._record_unwritten(event, failed, position=len(messages) + index)
+            for index, lost_message in enumerate(
+                spoken for spoken in dialogue.spoken if spoken.reason is not None
+            ):
+                self._record_unwritten(event, lost_message, position=len(messages) + index)
             self.records.append(dialogue.record)
 
     async def _exchange(self, event: Event, spoken: SpokenMessage, history: list[Message]) -> bool:
@@ -272,6 +276,7 @@ class _EpisodePlay:
         return self.replier
 
     async def _reply(self, replier: Replier, message: Message) -> Answer[str]:
+        """Read the memory and return the assistant's reply; an answer with a reason if the memory fails."""
         try:
             recall = await self._recall(message.text, frozen=False)
         except RecallFailed as error:
@@ -286,13 +291,13 @@ class _EpisodePlay:
     async def _write(
         self, event: Event, messages: Sequence[SpokenMessage], first: int = 0, already_counted: int = 0
     ) -> None:
-        """Write messages to the memory. The sequence number already includes the first `already_counted` messages."""
+        """Write messages with positions from `first`. The sequence number includes the first `already_counted` ones."""
         sequence = self.memory.store.sequence - already_counted
         # A probe that follows a message within the write sees the memory before the write.
         queries_after = [self.queries.messages.get(spoken.message.message_id, ()) for spoken in messages]
         await self.announce([query for queries in queries_after[:-1] for query in queries])
         for index, spoken in enumerate(messages):
-            played = PlayedMessage(
+            line = PlayedMessage(
                 spoken.message,
                 event,
                 first + index,
@@ -301,7 +306,7 @@ class _EpisodePlay:
                 spoken.completion,
                 cut=spoken.cut,
             )
-            self.lines.append(played)
+            self.lines.append(line)
         self.memory.store.advance(len(messages) - already_counted)
         _, timer = await timed(self._remember([spoken.message for spoken in messages]), self.clock)
         if timer is not None:
@@ -314,11 +319,11 @@ class _EpisodePlay:
         await self.announce(queries_after[-1])
 
     async def _forget(self, message_id: str, request: ForgetRequest) -> None:
-        """Pass a request to forget to the memory, and record in the line of its message what came of it."""
-        dated = self.episode.dated or request.is_everything
-        messages = [line.message for line in self.lines if line.reason is None and dated]
+        """Pass a request to forget to the memory, and record its result in the line of its message."""
+        has_dates = self.episode.dated or request.is_everything
+        messages = [line.message for line in self.lines if line.reason is None and has_dates]
         columns = await forget(self.memory, request, messages, self.clock)
-        index = next(at for at, line in enumerate(self.lines) if line.message.message_id == message_id)
+        index = next(i for i, line in enumerate(self.lines) if line.message.message_id == message_id)
         self.lines[index] = replace(self.lines[index], **columns)
 
     async def _recall(self, query: str, *, frozen: bool = True) -> Recall:
@@ -349,6 +354,7 @@ class _EpisodePlay:
     def _spoken_message(
         self, event: Event, origin: Origin, answer: Answer[str], after: Message, history: Sequence[Message]
     ) -> SpokenMessage:
+        """Return a generated message, with the date of the message `after` which it comes and an id by `history`."""
         role: Literal["user", "assistant"] = "assistant" if origin == "assistant" else "user"
         message = Message(self._next_id(event, history), role, answer.value or "", sent_at=after.sent_at)
         digest = answer.completion.digest if answer.completion else None
@@ -380,12 +386,12 @@ async def play(
         return await _play(state, on_event, observer)
     try:
         await memory.on_start(episode.episode_id)
-        played = await _play(state, on_event, observer)
+        played_episode = await _play(state, on_event, observer)
         await memory.on_end(is_base)
     except BaseException:
         memory.on_abort()
         raise
-    return played
+    return played_episode
 
 
 async def _play(
@@ -393,26 +399,26 @@ async def _play(
 ) -> PlayedEpisode:
     """Process the events of an episode by checkpoint, and call the observer between them."""
     events, memory, episode_id = (state.episode.events, state.memory, state.episode.episode_id)
-    remaining = len(events)
-    first = events[0].checkpoint if events else LAST
-    await state.announce(state.queries.between(0, first))
-    for checkpoint, following, checkpoint_events in _checkpoints(events):
+    remaining_events = len(events)
+    first_checkpoint = events[0].checkpoint if events else LAST
+    await state.announce(state.queries.between(0, first_checkpoint))
+    for checkpoint, next_checkpoint, checkpoint_events in _checkpoints(events):
         for kind, group in groupby(checkpoint_events, key=lambda event: event.kind):
-            REMAINING.set(remaining)
+            REMAINING.set(remaining_events)
             if kind == "dialogue":
                 dialogues = list(group)
                 await state.run_dialogues(dialogues, on_event)
-                remaining -= len(dialogues)
+                remaining_events -= len(dialogues)
                 continue
             for event in group:
-                REMAINING.set(remaining)
+                REMAINING.set(remaining_events)
                 await state.process(event)
-                if observer is not None and remaining == len(events):
+                if observer is not None and remaining_events == len(events):
                     await observer.after_first_event(memory, episode_id)
-                remaining -= 1
+                remaining_events -= 1
                 if kind != "checkpoint":
                     on_event()
-        await state.announce(state.queries.between(checkpoint, following))
+        await state.announce(state.queries.between(checkpoint, next_checkpoint))
         if observer is not None:
             await observer.at_checkpoint(memory, episode_id, checkpoint)
     if observer is not None:
@@ -421,10 +427,10 @@ async def _play(
 
 
 def _checkpoints(events: Sequence[Event]) -> Iterator[tuple[int, int, list[Event]]]:
-    """Yield (checkpoint, next checkpoint, events of the checkpoint) for each checkpoint."""
+    """Yield (checkpoint, next checkpoint, events of the checkpoint) for each checkpoint; LAST follows the last one."""
     groups = [(number, list(group)) for number, group in groupby(events, key=lambda event: event.checkpoint)]
-    following = [*(number for number, _ in groups[1:]), LAST]  # one more than groups if there are no events
-    for (number, group), next_number in zip(groups, following, strict=False):
+    successors = [*(number for number, _ in groups[1:]), LAST]  # one more than groups if there are no events
+    for (number, group), next_number in zip(groups, successors, strict=False):
         yield number, next_number, group
 
 
@@ -446,17 +452,17 @@ async def play_all(
     """
     episodes = list(episodes)
     bases = {episode.base for episode in episodes}
-    running: dict[str, asyncio.Task[PlayedEpisode]] = {}
+    tasks: dict[str, asyncio.Task[PlayedEpisode]] = {}
 
     async def run(episode: Episode) -> PlayedEpisode:
         store = EntryStore()
         if episode.base is not None:
-            if episode.base not in running:
+            if episode.base not in tasks:
                 raise BadInput(
                     f"the base episode {episode.base} of the episode {episode.episode_id} is not listed before it. "
                     "Add the base episode before the episode."
                 )
-            store = (await running[episode.base]).store.fork()
+            store = (await tasks[episode.base]).store.fork()
         return await play(
             episode,
             remember(store),
@@ -469,9 +475,9 @@ async def play_all(
         )
 
     for episode in episodes:
-        running[episode.episode_id] = asyncio.ensure_future(run(episode))
+        tasks[episode.episode_id] = asyncio.ensure_future(run(episode))
     try:
-        return list(await asyncio.gather(*running.values()))
+        return list(await asyncio.gather(*tasks.values()))
     finally:
-        for task in running.values():
+        for task in tasks.values():
             task.cancel()

@@ -100,6 +100,7 @@ def _common_role(package: str, roles: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def _memory_packages(user_memories: Mapping[str, UserMemory]) -> Iterable[str]:
+    """Return the packages of all memories that need a chat model, each once; unusable user memories are skipped."""
     user_systems = [
         config.system
         for config in resolve_user_memories(user_memories).values()

@@ -21,7 +21,7 @@ from memflow.memories.registry import MemoryConfig
 from memflow.records import FailureAttribution, Probe, ProbeRanking
 from memflow.run.context import StepContext, Tables
 from memflow.run.transcripts import episode_batches, episode_histories
-from memflow.run.unasked import is_read
+from memflow.run.unasked import reads_memory
 from memflow.scoring.attribution import NO_EVIDENCE, received_evidence, sequence_numbers
 from memflow.scoring.retrieval import ProbeEntries
 
@@ -64,7 +64,7 @@ def no_evidence(domain: str) -> BadInput:
 
 
 def deeper(memory: MemoryConfig) -> MemoryConfig:
-    """Return a copy with `k` raised to DEPTH; the same memory if `k` is missing, fixed or already DEPTH."""
+    """Return a copy with `k` raised to DEPTH; the same memory if `k` is missing, fixed, 0 (all) or at least DEPTH."""
     k = memory.values.get("k")
     if type(k) is not int or not 0 < k < DEPTH or "k" in memory.system.fixed:
         return memory
@@ -76,7 +76,7 @@ async def measure_rankings(context: StepContext) -> Tables:
     check_retrieval_only(context.benchmark, context.domain, context.memory)
     probes: dict[str, list[Probe]] = defaultdict(list)
     for probe in context.test_probes():
-        if probe.evidence and probe.kind != "state" and is_read(probe) and probe.reason is None:
+        if probe.evidence and probe.kind != "state" and reads_memory(probe) and probe.reason is None:
             probes[probe.episode_id].append(probe)
     if not probes:
         raise no_evidence(context.domain.name)
@@ -116,12 +116,12 @@ class _Reader:
             sequence = 0 if history is None else history.sequence(probe)
             moments[probe.episode_id, sequence].append(probe)
         tools = await context.models.tools(context.assistant)
-        own, deep = self.memory.factory(tools), deeper(self.memory).factory(tools)
+        remember_own, remember_deep = self.memory.factory(tools), deeper(self.memory).factory(tools)
 
         async def read_moment(moment: tuple[str, int]) -> list[ProbeRanking]:
             episode, sequence = moment
             items = histories[episode].items if episode in histories else ()
-            rows = await self._read_moment(moments[moment], items, sequence, own, deep)
+            rows = await self._read_moment(moments[moment], items, sequence, remember_own, remember_deep)
             for _ in rows:
                 on_read()
             return rows
@@ -131,26 +131,34 @@ class _Reader:
         return [rows_by_probe[probe.probe_id] for probe in probes]
 
     async def _read_moment(
-        self, probes: Sequence[Probe], items: Sequence[Item], at: int, own: Remember, deep: Remember
+        self,
+        probes: Sequence[Probe],
+        items: Sequence[Item],
+        sequence: int,
+        remember_own: Remember,
+        remember_deep: Remember,
     ) -> list[ProbeRanking]:
-        """Return the rows of the probes that read the memory as of sequence number `at`.
+        """Return the rows of the probes that read the memory as of a sequence number.
 
-        Each probe is read twice: by `deep`, which recalls more entries, for its ranking, and with the memory's `own` k.
+        Each probe is read twice: with `remember_deep`, which recalls up to DEPTH entries, and with the memory's own k.
         """
-        ignored = self.memory.system.kinds_without_evidence
-        current = {item.entry_id: item for item in items if item.kind not in ignored and item.alive(at)}
+        ignored_kinds = self.memory.system.kinds_without_evidence
+        live = {
+            item.entry_id: item for item in items if item.kind not in ignored_kinds and item.alive(sequence)
+        }
 
         async def recalls_of(remember: Remember) -> list[Recall | MemflowError]:
-            memory = remember(EntryStore.restored(items, at))
+            memory = remember(EntryStore.restored(items, sequence))
             return await asyncio.gather(*(self._recall(memory, probe) for probe in probes))
 
-        rankings, recalls = await recalls_of(deep), await recalls_of(own)
+        rankings, recalls = await recalls_of(remember_deep), await recalls_of(remember_own)
         return [
-            self._row(probe, at, current, ranking, recall)
+            self._row(probe, sequence, live, ranking, recall)
             for probe, ranking, recall in zip(probes, rankings, recalls, strict=True)
         ]
 
     async def _recall(self, memory: Memory, probe: Probe) -> Recall | MemflowError:
+        """Return the recall for a probe, or the error of the memory. Raises FatalChatError."""
         try:
             return await memory.read(DatedQuery(self.context.query(probe), probe.asked_at))
         except FatalChatError:
@@ -161,7 +169,7 @@ class _Reader:
     def _row(
         self,
         probe: Probe,
-        at: int,
+        sequence: int,
         items: Mapping[str, Item],
         ranking: Recall | MemflowError,
         recall: Recall | MemflowError,
@@ -174,7 +182,7 @@ class _Reader:
             "episode_id": probe.episode_id,
             "checkpoint": probe.checkpoint,
         }
-        evidence = received_evidence(probe, at, self.sequence_by_message)
+        evidence = received_evidence(probe, sequence, self.sequence_by_message)
         row = ProbeRanking(
             **identity, category=probe.category, language=probe.language, evidence=len(evidence)
         )
@@ -193,18 +201,18 @@ class _Reader:
         k = deeper(self.memory).values.get("k")
         limit = k if type(k) is int and k > 0 else None  # 0 recalls everything
         ranks = self.memory.system.memory.ranks_entries
-        ranked = _ids(ranking.ranked, items)[: limit or DEPTH] if ranks else []
-        sources_by_rank = enumerate((items[entry_id].sources for entry_id in ranked), 1)
+        ranked_ids = _ids(ranking.ranked, items)[: limit or DEPTH] if ranks else []
+        sources_by_rank = enumerate((items[entry_id].sources for entry_id in ranked_ids), 1)
         mean_sequence = sum(self.sequence_by_message[message] for message in evidence) / len(evidence)
         return replace(
             row,
-            position=mean_sequence / max(1, at - 1),
+            position=mean_sequence / max(1, sequence - 1),
             stored=len(probe_entries.messages(items)),
             entries=len(items),
             relevant_entries=sum(not evidence.isdisjoint(item.sources) for item in items.values()),
             limit=limit,
-            returned=len(ranked) if ranks else None,
-            found=probe_entries.ranks(ranked),
+            returned=len(ranked_ids) if ranks else None,
+            found=probe_entries.ranks(ranked_ids),
             relevant=[float(rank) for rank, sources in sources_by_rank if not evidence.isdisjoint(sources)],
             k=probe_entries.k,
             tokens=recall.injected_tokens,
@@ -212,6 +220,6 @@ class _Reader:
         )
 
 
-def _ids(found: Sequence[Item], items: Mapping[str, Item]) -> list[str]:
-    """Return the ids of the entries that can be evidence, each once, best first."""
-    return [name for name in dict.fromkeys(item.entry_id for item in found) if name in items]
+def _ids(entries: Sequence[Item], items: Mapping[str, Item]) -> list[str]:
+    """Return the ids of the `entries` that are in `items`, each once, in order."""
+    return [name for name in dict.fromkeys(item.entry_id for item in entries) if name in items]

@@ -118,10 +118,10 @@ def recording_text(run: RecordedRun, transcript: Iterable[TranscriptMessage]) ->
 def is_recording(text: str) -> bool:
     """Return whether the first line of a file is the header of a recorded run."""
     try:
-        first = json.loads(text.partition("\n")[0])
+        header = json.loads(text.partition("\n")[0])
     except (ValueError, RecursionError):
         return False
-    return isinstance(first, dict) and first.get("format") == FORMAT
+    return isinstance(header, dict) and header.get("format") == FORMAT
 
 
 def read(text: str) -> tuple[Header, list[RecordedMessage]]:
@@ -158,10 +158,11 @@ def _json(value: BaseModel) -> str:
 
 
 def _read(model: type[T], text: str, number: int) -> T:
+    """Return line `number` (from 1) of a file. Raises BadInput with the line, the field and the reason."""
     try:
         return model.model_validate_json(text)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        location = ".".join(str(part) for part in first["loc"])
+        detail = error.errors(include_url=False, include_input=False)[0]
+        location = ".".join(str(part) for part in detail["loc"])
         message = f"the recorded run is invalid at line {number}{f', {location}' if location else ''}"
-        raise BadInput(f"{message}: {first['msg']}. Fix this line, or export the run again.") from error
+        raise BadInput(f"{message}: {detail['msg']}. Fix this line, or export the run again.") from error

@@ -25,7 +25,7 @@ from memflow.memories.memory import Memory, Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.records import Probe
 from memflow.run.play import LAST, Episode
-from memflow.run.unasked import is_read, search_text
+from memflow.run.unasked import reads_memory, search_text
 
 OF_FIRST_EPISODE = 12
 """Checkpoints of the first episode that are compared: all of them, or a sample if there are more."""
@@ -35,7 +35,7 @@ SHOWN = 200
 """Characters of a query or recall in an error message."""
 
 Query = Callable[[str, int, int], str | None]
-"""Returns the query for an episode and the checkpoints from one up to another; None if there is none."""
+"""Returns the query for (episode, checkpoint, end): of a probe with checkpoint <= its checkpoint < end; or None."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class _RecallContent:
         return not (self.messages or self.texts)
 
     def minus(self, other: "_RecallContent") -> str:
-        """Return the first lines that only this recall has, or its error, shortened for a message."""
+        """Return the lines that only this recall has, or its error, cut to SHOWN characters for a message."""
         other_lines = set(other._lines())
         return _shorten(self.error or "\n".join(line for line in self._lines() if line not in other_lines))
 
@@ -85,8 +85,8 @@ class _SampledRead:
 
     @property
     def moment(self) -> str:
-        after = "its first event" if self.checkpoint is None else f"checkpoint {self.checkpoint}"
-        return f"episode {self.episode_id}, after {after}"
+        event = "its first event" if self.checkpoint is None else f"checkpoint {self.checkpoint}"
+        return f"episode {self.episode_id}, after {event}"
 
 
 @dataclass
@@ -138,8 +138,8 @@ class RestoredMemoryCheck:
 
         Raises RestoredMemoryDiffers.
         """
-        for sampled in self._reads.pop(episode_id, []):
-            await self._compare(memory, sampled)
+        for read in self._reads.pop(episode_id, []):
+            await self._compare(memory, read)
 
     async def _record_read(self, memory: Memory, episode_id: str, checkpoint: int | None, query: str) -> None:
         content = await _read(memory, query)
@@ -147,36 +147,38 @@ class RestoredMemoryCheck:
             read = _SampledRead(episode_id, checkpoint, memory.store.sequence, query, content)
             self._reads.setdefault(episode_id, []).append(read)
 
-    async def _compare(self, memory: Memory, sampled: _SampledRead) -> None:
-        """Read a memory that is restored as of a sampled read, and raise if it recalls something else."""
-        restored = self.remember(EntryStore.restored(list(memory.store), sampled.sequence))
-        content = await _read(restored, sampled.query)
+    async def _compare(self, memory: Memory, read: _SampledRead) -> None:
+        """Read a memory restored as of a sampled read. Raises RestoredMemoryDiffers if it recalls something else."""
+        restored_memory = self.remember(EntryStore.restored(list(memory.store), read.sequence))
+        content = await _read(restored_memory, read.query)
         if content is None:
             return
         self.compared += 1
-        if content != sampled.content:
-            await self._require_repeatable(restored, content, sampled)
+        if content != read.content:
+            await self._require_repeatable(restored_memory, content, read)
             raise self._difference_error(
-                f"for the query {_shorten(sampled.query)} ({sampled.moment}), what only the playing memory recalled is "
-                f"{sampled.content.minus(content)}, and what only the memory restored from its entries recalled is "
-                f"{content.minus(sampled.content)}"
+                f"for the query {_shorten(read.query)} ({read.moment}), what only the playing memory recalled is "
+                f"{read.content.minus(content)}, and what only the memory restored from its entries recalled is "
+                f"{content.minus(read.content)}"
             )
 
     async def _check_isolation(self, reads: Sequence[_SampledRead]) -> None:
-        """Raise if an empty memory recalls what this one stored."""
-        for sampled in reads:
-            empty = self.remember(EntryStore())
-            if empty.calls.chat_read:  # its read may ask the model; without one, it fails and is not compared
-                empty.tools = replace(empty.tools, chat=None)
-            content = await _read(empty, sampled.query)
+        """Raise RestoredMemoryDiffers if a new memory on an empty store recalls something for a query of `reads`."""
+        for read in reads:
+            new_memory = self.remember(EntryStore())
+            if (
+                new_memory.calls.chat_read
+            ):  # its read may ask the model; without one, it fails and is not compared
+                new_memory.tools = replace(new_memory.tools, chat=None)
+            content = await _read(new_memory, read.query)
             if content is not None and not content.empty:
                 raise self._difference_error(
                     f"a new memory without entries recalls {content.minus(_RecallContent())} for the query "
-                    f"{_shorten(sampled.query)} ({sampled.moment})"
+                    f"{_shorten(read.query)} ({read.moment})"
                 )
 
     async def _require_repeatable(self, memory: Memory, content: _RecallContent, read: _SampledRead) -> None:
-        """Raise if a second read of a memory recalls something else than the first read, `content`."""
+        """Raise RestoredMemoryDiffers if a second read of a memory differs from the first one, `content`."""
         if await _read(memory, read.query) != content:
             raise RestoredMemoryDiffers(
                 f"the memory {self.name} recalls other text each time it is read, as for the query "
@@ -211,7 +213,7 @@ def restored_memory_check(
         return None
     test_probes: dict[str, list[Probe]] = defaultdict(list)
     for probe in probes:
-        if probe.split == "test" and probe.reason is None and probe.after is None and is_read(probe):
+        if probe.split == "test" and probe.reason is None and probe.after is None and reads_memory(probe):
             test_probes[probe.episode_id].append(probe)
     calls = memory.system.memory.calls
     texts: dict[tuple[str, int], str] = {}
@@ -223,9 +225,9 @@ def restored_memory_check(
             if event.messages
         }
 
-    def query(episode_id: str, checkpoint: int, following: int) -> str | None:
+    def query(episode_id: str, checkpoint: int, end: int) -> str | None:
         for probe in test_probes.get(episode_id, ()):
-            if checkpoint <= probe.checkpoint < following:
+            if checkpoint <= probe.checkpoint < end:
                 with suppress(MemflowError, KeyError):  # its reply will have the reason
                     return search_text(benchmark, domain, probe)
         return texts.get((episode_id, checkpoint))
@@ -244,10 +246,11 @@ def sample_checkpoints(
     spans: dict[tuple[str, int], int] = {}
     for episode in episodes:
         checkpoints = list(dict.fromkeys(event.checkpoint for event in episode.events))
-        for checkpoint, following in zip(checkpoints, [*checkpoints[1:], LAST], strict=False):
-            spans[episode.episode_id, checkpoint] = following
+        for checkpoint, end in zip(checkpoints, [*checkpoints[1:], LAST], strict=False):
+            spans[episode.episode_id, checkpoint] = end
 
     def sample(moments: Iterable[tuple[str, int]], count: int) -> dict[tuple[str, int], str]:
+        """Return the queries of up to `count` moments with a query, by (episode, checkpoint)."""
         queries: dict[tuple[str, int], str] = {}
         for moment in sorted(moments, key=lambda moment: digest("restored memory", *moment)):
             if len(queries) == count:
@@ -257,7 +260,7 @@ def sample_checkpoints(
         return queries
 
     first_episode = next(
-        (moment[0] for moment, following in spans.items() if query(*moment, following) is not None), None
+        (moment[0] for moment, end in spans.items() if query(*moment, end) is not None), None
     )
     of_first = sample((moment for moment in spans if moment[0] == first_episode), first)
     of_others = sample((moment for moment in spans if moment[0] != first_episode), others)
@@ -278,5 +281,6 @@ async def _read(memory: Memory, query: str) -> _RecallContent | None:
 
 
 def _shorten(text: str) -> str:
+    """Return a text in quotes on one line, cut to SHOWN characters; `nothing` for an empty text."""
     text = visible(" ".join(text.split()))
     return repr(text if len(text) <= SHOWN else f"{text[:SHOWN]}...") if text else "nothing"

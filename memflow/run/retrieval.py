@@ -41,27 +41,27 @@ async def _measure(
     """Return the rows of the probes of some episodes; a row with unknown stored or recalled entries has a reason."""
     all_attributions = list(chain.from_iterable(attributions.values()))
     # Without an export of the memory server, or with a failed reply, there is nothing to compare.
-    measured = [row for row in all_attributions if row.stored is not None and row.recalled is not None]
+    measurable = [row for row in all_attributions if row.stored is not None and row.recalled is not None]
     rows_by_probe = {
         row.probe_id: [unmeasured_row(row, row.reason or "no recall")] for row in all_attributions
     }
-    if not measured:
+    if not measurable:
         return list(chain.from_iterable(rows_by_probe.values()))
-    ignored = context.memory.system.kinds_without_evidence
+    ignored_kinds = context.memory.system.kinds_without_evidence
     index_rows = list(context.stream("memory.indexes", episodes=attributions))
     histories = episode_histories(
         index_rows,
         context.stream("memory.transcripts", episodes=attributions),
-        [probes[row.probe_id] for row in measured],
+        [probes[row.probe_id] for row in measurable],
     )
     replies = {row.probe_id: row for row in context.stream("answer.replies", episodes=attributions)}
-    entries = await _with_vectors(context, [row for row in index_rows if row.kind not in ignored])
-    queries = [context.query(probes[row.probe_id]) for row in measured]
+    entries = await _with_vectors(context, [row for row in index_rows if row.kind not in ignored_kinds])
+    queries = [context.query(probes[row.probe_id]) for row in measurable]
     vectors = await (await context.models.embedder()).embed(queries, "query")
     with context.index(entries) as search:
-        for row, query, vector in zip(measured, queries, vectors, strict=True):
+        for row, query, vector in zip(measurable, queries, vectors, strict=True):
             probe, reply, history = probes[row.probe_id], replies[row.probe_id], histories[row.episode_id]
-            entries_of_probe = _entries_of(row, probe, history, reply, sequence_by_message, ignored)
+            entries_of_probe = _entries_of(row, probe, history, reply, sequence_by_message, ignored_kinds)
             rankings = _rankings(search, entries_of_probe, history.sequence(probe), query, vector.tolist())
             rows_by_probe[row.probe_id] = retrieval_rows(entries_of_probe, rankings)
     return list(chain.from_iterable(rows_by_probe.values()))
@@ -73,24 +73,24 @@ def _entries_of(
     history: EpisodeHistory,
     reply: Reply,
     sequence_by_message: Mapping[str, int],
-    ignored: frozenset[str],
+    kinds: frozenset[str],
 ) -> ProbeEntries:
-    """Return the evidence, the entries and the recalled ones of a probe, as of its sequence number."""
-    at = history.sequence(probe)
-    items = {item.entry_id: item for item in history.items if item.kind not in ignored and item.alive(at)}
-    recalled = [name for name in dict.fromkeys(reply.recalled) if name in items]
-    return ProbeEntries(row, received_evidence(probe, at, sequence_by_message), items, recalled)
+    """Return the evidence, the live entries and the recalled entries of a probe, as of its sequence number."""
+    moment = history.sequence(probe)
+    items = {item.entry_id: item for item in history.items if item.kind not in kinds and item.alive(moment)}
+    ids = [name for name in dict.fromkeys(reply.recalled) if name in items]
+    return ProbeEntries(row, received_evidence(probe, moment, sequence_by_message), items, ids)
 
 
 def _rankings(
-    search: EntrySearch, probe: ProbeEntries, at: int, query: str, vector: Sequence[float]
+    search: EntrySearch, probe: ProbeEntries, sequence: int, query: str, vector: Sequence[float]
 ) -> dict[str, Sequence[str]]:
     """Return the rankings of a probe's entries by each mode of search, as deep as its k and tokens may need."""
     episode, depth = probe.attribution.episode_id, fusion_depth(probe.k)
-    by_text, by_vector = search(episode, at, query, depth), search(episode, at, vector, depth)
+    by_text, by_vector = search(episode, sequence, query, depth), search(episode, sequence, vector, depth)
     scores = fuse([by_text, by_vector])
-    fused = sorted(scores, key=lambda name: (-scores[name], name))
-    return {HYBRID: fused, VECTOR: by_vector, TEXT: by_text}
+    by_fusion = sorted(scores, key=lambda name: (-scores[name], name))
+    return {HYBRID: by_fusion, VECTOR: by_vector, TEXT: by_text}
 
 
 async def _with_vectors(context: StepContext, entries: list[Entry]) -> list[Entry]:

@@ -27,7 +27,9 @@ def _columns(row: object, names: Iterable[str]) -> dict[str, Any]:
     return {name: getattr(row, name) for name in names}
 
 
-def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[TranscriptMessage]:
+def transcript_rows(
+    domain: str, assistant: str, episodes: Iterable[PlayedEpisode]
+) -> list[TranscriptMessage]:
     """Return the transcript rows of played episodes."""
     return [
         TranscriptMessage(
@@ -39,12 +41,12 @@ def transcript_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]
             **_columns(line.message, OF_MESSAGE),
             **_columns(line, OF_LINE),
         )
-        for episode in played
+        for episode in episodes
         for line in episode.lines
     ]
 
 
-def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> list[Entry]:
+def entry_rows(domain: str, assistant: str, episodes: Iterable[PlayedEpisode]) -> list[Entry]:
     """Return the entry rows of played episodes, in the order in which the memories added the entries."""
     return [
         Entry(
@@ -56,19 +58,21 @@ def entry_rows(domain: str, assistant: str, played: Iterable[PlayedEpisode]) -> 
             meta=json.dumps(item.meta, ensure_ascii=False, sort_keys=True),
             **_columns(item, OF_ITEM),
         )
-        for episode in played
+        for episode in episodes
         for item in sorted(episode.store, key=lambda item: item.order)
     ]
 
 
 def policy_rows(
-    domain: str, assistant: str, values: Mapping[str, Any], played: Iterable[PlayedEpisode]
+    domain: str, assistant: str, values: Mapping[str, Any], episodes: Iterable[PlayedEpisode]
 ) -> list[Policy]:
     """Return the policy rows of played episodes; `values` contains the memory's parameters."""
     rows = []
-    for episode in played:
-        recorded = [(item, policy_step(item)) for item in sorted(episode.store, key=lambda item: item.order)]
-        steps = [(item, step) for item, step in recorded if step is not None]
+    for episode in episodes:
+        items_and_steps = [
+            (item, policy_step(item)) for item in sorted(episode.store, key=lambda item: item.order)
+        ]
+        steps = [(item, step) for item, step in items_and_steps if step is not None]
         rows += [
             Policy(
                 domain=domain,
@@ -103,26 +107,26 @@ def episode_histories(
     items: dict[str, list[Item]] = defaultdict(list)
     for row in entries:
         items[row.episode_id].append(_item(row, len(items[row.episode_id])))
-    ends: dict[str, dict[int, int]] = defaultdict(dict)
-    starts: dict[str, dict[int, int]] = defaultdict(dict)
+    end_sequences: dict[str, dict[int, int]] = defaultdict(dict)
+    start_sequences: dict[str, dict[int, int]] = defaultdict(dict)
     messages: dict[str, dict[str, int]] = defaultdict(dict)
     for line in transcript:
         if line.reason is None:
-            sequences = ends[line.episode_id]
+            sequences = end_sequences[line.episode_id]
             sequences[line.checkpoint] = max(sequences.get(line.checkpoint, 0), line.sequence + 1)
-            first = starts[line.episode_id].get(line.checkpoint, line.sequence)
-            starts[line.episode_id][line.checkpoint] = min(first, line.sequence)
+            start = start_sequences[line.episode_id].get(line.checkpoint, line.sequence)
+            start_sequences[line.episode_id][line.checkpoint] = min(start, line.sequence)
             if line.message_id in followed_ids:
                 messages[line.episode_id][line.message_id] = line.sequence + 1
     histories = {}
-    for episode, sequences in ends.items():
+    for episode, sequences in end_sequences.items():
         checkpoints: dict[int, int] = {}
         sequence = 0
         for checkpoint in range(max(last_checkpoints[episode], *sequences) + 1):
             sequence = max(sequence, sequences.get(checkpoint, 0))
             checkpoints[checkpoint] = sequence
         histories[episode] = EpisodeHistory(
-            items[episode], checkpoints, messages[episode], starts=starts[episode]
+            items[episode], checkpoints, messages[episode], starts=start_sequences[episode]
         )
     return histories
 

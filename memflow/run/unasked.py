@@ -51,8 +51,8 @@ def search_text(benchmark: Benchmark, domain: Domain, probe: Probe) -> str:
     return benchmark.question(domain, probe, Recall(), None).query
 
 
-def is_read(probe: Probe) -> bool:
-    """Return whether a memory is read for a probe, and not only its entries listed."""
+def reads_memory(probe: Probe) -> bool:
+    """Return whether a probe reads the memory; the kinds `written` and `stored` only list its entries."""
     return probe.kind not in (WRITTEN, STORED)
 
 
@@ -81,47 +81,49 @@ def observe_entries(probe: Probe, memory: Memory, items: Sequence[Item], start: 
     """
     if not memory.recalls_entries:
         return Observed(reason=f"{NOT_MEASURABLE}: the memory stores no entries by design")
-    store, ignored = memory.store, type(memory).bookkeeping_kinds
+    store, ignored_kinds = memory.store, type(memory).bookkeeping_kinds
     if probe.kind == WRITTEN and (failures := _failed_writes(store, start)):
         return Observed(
             reason=f"writes of the session failed ({len(failures)}), the first with: {failures[0]}"
         )
     if probe.kind == STORED:
-        ignored -= type(memory).derived_kinds  # a summary keeps what its memory does not count as remembered
-    if probe.kind == WRITTEN and (declared := _declared_texts(store, start)) is not None:
-        return Observed(declared, DECLARED)
+        ignored_kinds -= type(
+            memory
+        ).derived_kinds  # a summary keeps what its memory does not count as remembered
+    if probe.kind == WRITTEN and (declared_texts := _declared_texts(store, start)) is not None:
+        return Observed(declared_texts, DECLARED)
     capabilities = next(filter(None, (declared_capabilities(item.kind, item.meta) for item in items)), None)
     if capabilities is not None and capabilities.export == "none":
         return Observed(reason=f"{NOT_MEASURABLE}: {NO_CONTENT}")
-    found = [item for item in store.live() if item.kind not in ignored and item.text.strip()]
+    entries = [item for item in store.live() if item.kind not in ignored_kinds and item.text.strip()]
     if probe.kind == WRITTEN:
-        earlier = {item.entry_id: item for item in items}
-        found = [item for item in found if start is not None and _is_new(item, start, earlier)]
-    raw = not isinstance(memory, ExternalMemory) and memory.calls.chat_write == 0
+        versions = {item.entry_id: item for item in items}
+        entries = [item for item in entries if start is not None and _is_new(item, start, versions)]
+    stores_messages = not isinstance(memory, ExternalMemory) and memory.calls.chat_write == 0
     return Observed(
-        tuple(item.text for item in found),
-        MESSAGES if raw else TEXTS,
-        tuple(item.entry_id for item in found),
-        sources_of(found),
+        tuple(item.text for item in entries),
+        MESSAGES if stores_messages else TEXTS,
+        tuple(item.entry_id for item in entries),
+        sources_of(entries),
     )
 
 
-def _is_new(item: Item, start: int, earlier: dict[str, Item]) -> bool:
-    """Return whether an entry has a text since `start`; a revision with the text of its former version has not."""
+def _is_new(item: Item, start: int, versions: dict[str, Item]) -> bool:
+    """Return whether an entry got its text after `start`; False for a revision with the text of a former version."""
     version: Item | None = item
     while version is not None and version.since > start:
-        version = earlier.get(version.previous) if version.previous is not None else None
+        version = versions.get(version.previous) if version.previous is not None else None
     return item.since > start and (version is None or version.text != item.text)
 
 
 def _failed_writes(store: EntryStore, start: int | None) -> list[str]:
-    """Return the reasons of the writes since `start` that failed, of which the memory has no texts."""
-    failed = [item for item in store.live(FAILURE) if item.sources]
-    return [item.text for item in failed if start is not None and item.since > start]
+    """Return the reasons of the failed writes after `start`; empty for a checkpoint without messages (None)."""
+    failures = [item for item in store.live(FAILURE) if item.sources]
+    return [item.text for item in failures if start is not None and item.since > start]
 
 
 def _declared_texts(store: EntryStore, start: int | None) -> tuple[str, ...] | None:
-    """Return the texts that a memory server declares for the writes since `start`; None if it declares none."""
+    """Return the texts that a memory server declares for the writes after `start`; None if it declares no list."""
     writes = [item for item in store.live(WRITE) if start is not None and item.since > start]
     lists = [item.meta["extracted"] for item in writes if "extracted" in item.meta]
     return tuple(text for texts in lists for text in texts) if lists else None

@@ -42,17 +42,17 @@ def attribute(
     episodes; the other rows are those of the episodes of `probes`.
     """
     unattributed = UNASKED | {"state"}
-    scored = {probe.probe_id: probe for probe in probes if probe.kind not in unattributed}
+    scorable_probes = {probe.probe_id: probe for probe in probes if probe.kind not in unattributed}
     evidence_entries = [entry for entry in entries if entry.kind not in system.kinds_without_evidence]
     timeline = _MemoryTimeline(
         system,
-        episode_histories(entries, transcript, scored.values()),
+        episode_histories(entries, transcript, scorable_probes.values()),
         sequence_by_message,
         _sources(evidence_entries),
         _servers(entries) if is_server(system.memory) else {},
     )
-    replies_by_probe = {reply.probe_id: reply for reply in replies if reply.probe_id in scored}
-    metrics = {probe_id: probe.metric for probe_id, probe in scored.items()}
+    replies_by_probe = {reply.probe_id: reply for reply in replies if reply.probe_id in scorable_probes}
+    metrics = {probe_id: probe.metric for probe_id, probe in scorable_probes.items()}
     verdicts_by_probe = {
         row.probe_id: row
         for row in verdicts
@@ -62,7 +62,7 @@ def attribute(
         _attribute_probe(
             domain, assistant, probe, replies_by_probe.get(probe_id), verdicts_by_probe[probe_id], timeline
         )
-        for probe_id, probe in scored.items()
+        for probe_id, probe in scorable_probes.items()
         if probe_id in verdicts_by_probe
     ]
 
@@ -132,8 +132,8 @@ def _attribute_probe(
         )
     try:
         evidence = timeline.evidence(probe)
-    except BadInput as wrong:
-        return replace(row, reason=str(wrong))
+    except BadInput as error:
+        return replace(row, reason=str(error))
     if not evidence:
         return replace(row, reason=NO_EVIDENCE)
     return _attribute_reply(replace(row, evidence=len(evidence)), evidence, probe, reply, verdict, timeline)
@@ -156,14 +156,14 @@ def _attribute_reply(
     sources = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.recalled]
     if server is not None and server.export == "none":
         return _without_export(row, evidence, reply, sources, server)
-    stored = timeline.stored(probe, evidence)
-    recalled = evidence & frozenset().union(*sources)
+    stored_evidence = timeline.stored(probe, evidence)
+    recalled_evidence = evidence & frozenset().union(*sources)
     ranked_sources = [timeline.sources.get((probe.episode_id, entry), frozenset()) for entry in reply.ranked]
     is_ranked = timeline.system.memory.ranks_entries and (server is None or server.ranked)
     row = replace(
         row,
-        stored=len(stored),
-        recalled=len(recalled),
+        stored=len(stored_evidence),
+        recalled=len(recalled_evidence),
         recalled_at_10=len(evidence & frozenset().union(*ranked_sources)) if is_ranked else None,
         entries=len(sources),
         relevant=sum(not evidence.isdisjoint(entry_sources) for entry_sources in sources),
@@ -171,7 +171,7 @@ def _attribute_reply(
     if verdict.value is None:
         return replace(row, reason=verdict.reason)
     loss = 1 - find_metric(verdict.metric).share(verdict.value)
-    shares = attribute_by_evidence(evidence, stored, recalled, loss)
+    shares = attribute_by_evidence(evidence, stored_evidence, recalled_evidence, loss)
     return replace(row, loss=loss, write=shares.write, read=shares.read, utilization=shares.utilization)
 
 
@@ -200,11 +200,13 @@ def _without_export(
 
 
 def _servers(entries: Sequence[Entry]) -> dict[str, Capabilities]:
-    """Return the capabilities of the memory server by episode."""
+    """Return the capabilities that the memory server declared, by episode; episodes without a server are missing."""
     capabilities = {}
     for entry in entries:
-        if entry.kind == SERVER and (declared := declared_capabilities(entry.kind, json.loads(entry.meta))):
-            capabilities[entry.episode_id] = declared
+        if entry.kind == SERVER and (
+            server_capabilities := declared_capabilities(entry.kind, json.loads(entry.meta))
+        ):
+            capabilities[entry.episode_id] = server_capabilities
     return capabilities
 
 
@@ -214,11 +216,12 @@ def sequence_numbers(transcript: Iterable[TranscriptMessage]) -> dict[str, int]:
 
 
 def received_evidence(probe: Probe, asked_at: int, sequence_by_message: Mapping[str, int]) -> frozenset[str]:
-    """Return the evidence messages of a probe that the memory had received at a sequence number."""
+    """Return the probe's evidence messages that the memory received with a sequence number below `asked_at`."""
     return frozenset(
         message for message in probe.evidence if sequence_by_message.get(message, asked_at) < asked_at
     )
 
 
 def _sources(entries: Sequence[Entry]) -> dict[tuple[str, str], frozenset[str]]:
+    """Return the source messages of each entry, by (episode id, entry id)."""
     return {(entry.episode_id, entry.entry_id): frozenset(entry.sources) for entry in entries}

@@ -99,8 +99,8 @@ def read_bundle(content: bytes, name: str) -> Bundle:
         values = json.loads(members[MANIFEST])
         stated_hash = values.pop("sha256")
         file_format = (values["format"], values["version"])
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as wrong:
-        raise _refused(name, f"{MANIFEST} was changed") from wrong
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise _refused(name, f"{MANIFEST} was changed") from error
     if file_format != (FORMAT, VERSION):
         raise _refused(
             name, f"its format is {file_format!r:.100}, and this memflow reads {(FORMAT, VERSION)}"
@@ -119,23 +119,23 @@ def read_bundle(content: bytes, name: str) -> Bundle:
             tables.append([TypeAdapter(row_type).validate_json(line) for line in lines])
         verdicts = parse_verdicts(members[VERDICTS].decode(errors="replace"), f"{VERDICTS} in {name}")
         return Bundle(_sha256(content), Manifest.model_validate(values), verdicts, *tables)
-    except ValidationError as wrong:
-        fault = wrong.errors(include_url=False, include_input=False)[0]
+    except ValidationError as error:
+        fault = error.errors(include_url=False, include_input=False)[0]
         field = ".".join(map(str, fault["loc"]))
-        raise _refused(name, f"{wrong.title} has a field of another form: {field}: {fault['msg']}") from wrong
+        raise _refused(name, f"{error.title} has a field of another form: {field}: {fault['msg']}") from error
 
 
 def _unpack(content: bytes, name: str) -> dict[str, bytes]:
-    """Return the members of a bundle: all of them, each once and uncompressed, and no others."""
+    """Return the content of each member by name. Raises BadInput unless each is there once, uncompressed, alone."""
     if len(content) > MOST_BYTES:
         raise _refused(name, f"it has more than {MOST_BYTES // 2**20} MiB")
     try:
         archive = zipfile.ZipFile(BytesIO(content))
-    except DAMAGE as wrong:
-        raise _refused(name, f"it is truncated or no zip file ({wrong})") from wrong
+    except DAMAGE as error:
+        raise _refused(name, f"it is truncated or no zip file ({error})") from error
     names = [info.filename for info in archive.infolist()]
-    if added := {*names} - {*MEMBERS}:
-        raise _refused(name, f"{min(added)!a:.100} belongs to no bundle")
+    if foreign_members := {*names} - {*MEMBERS}:
+        raise _refused(name, f"{min(foreign_members)!a:.100} belongs to no bundle")
     members = {}
     for member in MEMBERS:
         if names.count(member) != 1:
@@ -144,8 +144,8 @@ def _unpack(content: bytes, name: str) -> dict[str, bytes]:
             raise _refused(name, f"{member} is compressed")
         try:
             members[member] = archive.read(member)
-        except DAMAGE as wrong:
-            raise _refused(name, f"{member} was changed") from wrong
+        except DAMAGE as error:
+            raise _refused(name, f"{member} was changed") from error
     return members
 
 

@@ -23,7 +23,8 @@ def with_calibrations(
     """Return the scores of one assistant with the columns on the calibration of their judges."""
     calibrated_metrics = {row.metric for row in calibrations}
 
-    def calibrated(score: Score) -> Score:
+    def with_columns(score: Score) -> Score:
+        """Return a judged score with the calibrations of its judges: all judges for a mean over judges."""
         metric = score.metric.partition("[")[0]  # without the metric's backend
         if metric not in judged_metrics:
             return score
@@ -33,37 +34,41 @@ def with_calibrations(
             rows = [row for row in rows if row.metric == metric]
         return _with_calibration(score, rows)
 
-    return [calibrated(score) for score in scores]
+    return [with_columns(score) for score in scores]
 
 
 def _with_calibration(score: Score, rows: Sequence[Calibration]) -> Score:
     """Return the score with the columns of its worst calibration: a failed one, or the lowest Youden index."""
     if not rows:  # the scripted chat is a rule, and its scores are labeled
         return score if score.scripted else replace(score, judge_calibration=NO_VERDICTS)
-    worst = min(
+    calibration = min(
         rows, key=lambda row: (row.passed is None, -1.0 if row.youden_low is None else row.youden_low)
     )
     columns = {
-        f"judge_{rate}{suffix}": getattr(worst, f"{rate}{suffix}")
+        f"judge_{rate}{suffix}": getattr(calibration, f"{rate}{suffix}")
         for rate in ("sensitivity", "specificity")
         for suffix in ("", "_low", "_high")
     }
-    if worst.passed is False:
-        reason = worst.reason if score.value is None else score.reason
-        return replace(score, **columns, judge_calibration=f"{WITHHELD}: {worst.reason}", reason=reason)
-    unknown = next((row.reason for row in rows if row.passed is None), None)
-    if unknown is not None:
-        return replace(score, **columns, judge_calibration=f"{UNCALIBRATED}: {unknown}")
+    if calibration.passed is False:
+        reason = calibration.reason if score.value is None else score.reason
+        return replace(score, **columns, judge_calibration=f"{WITHHELD}: {calibration.reason}", reason=reason)
+    missing_reason = next((row.reason for row in rows if row.passed is None), None)
+    if missing_reason is not None:
+        return replace(score, **columns, judge_calibration=f"{UNCALIBRATED}: {missing_reason}")
     malformed = (
-        f"; {worst.out_of_form} of {worst.cases} verdicts are out of form" if worst.out_of_form else ""
+        f"; {calibration.out_of_form} of {calibration.cases} verdicts are out of form"
+        if calibration.out_of_form
+        else ""
     )
     return replace(score, **columns, judge_calibration=f"{PASSED}{malformed}")
 
 
 def withheld_lines(scores: Iterable[Score]) -> list[str]:
-    """Return a line for each metric of a domain whose judge failed, or was not tried."""
-    whole = [score for score in scores if score.slice == "all" and parse_variant(score.variant).judge is None]
-    texts = [(score, score.judge_calibration or "") for score in whole]
+    """Return a line for each metric of a domain whose judge failed its calibration, or has none."""
+    overall_scores = [
+        score for score in scores if score.slice == "all" and parse_variant(score.variant).judge is None
+    ]
+    texts = [(score, score.judge_calibration or "") for score in overall_scores]
     return [
         *dict.fromkeys(
             f"{score.domain}: {score.metric}: {text.partition(': ')[2]}"

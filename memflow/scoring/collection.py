@@ -25,7 +25,10 @@ class UnusableMetric:
 
 @dataclass(frozen=True)
 class Collected:
-    """The usable metrics by name, those that entry points declare, names from other packages, and unusable ones."""
+    """The usable metrics by name, and the metrics and entry points that cannot be used.
+
+    `declared` has the metrics by entry point, `from_plugins` the names of metrics from packages other than memflow.
+    """
 
     metrics: Mapping[str, Metric]
     declared: Mapping[str, tuple[Metric, ...]]
@@ -53,28 +56,28 @@ def collect(shared: Iterable[Metric], points: Iterable[EntryPoint]) -> Collected
         for metric in declared[point.name]:
             if is_plugin and metric.name not in metrics:
                 from_plugins.append(metric.name)
-            known = metrics.setdefault(metric.name, metric)
+            definition = metrics.setdefault(metric.name, metric)
             owner = owners.setdefault(metric.name, point.name)
-            if replace(known, primary_for=frozenset()) != replace(metric, primary_for=frozenset()):
+            if replace(definition, primary_for=frozenset()) != replace(metric, primary_for=frozenset()):
                 reason = (
                     f"{owner} defines the metric {metric.name!r} differently; rename the metric, or use the existing "
                     "definition"
                 )
                 unusable.append(UnusableMetric(metric.name, package_of(point), reason, point.name))
                 continue
-            metrics[metric.name] = known.primary_in(*metric.primary_for)
+            metrics[metric.name] = definition.primary_in(*metric.primary_for)
     return Collected(MappingProxyType(metrics), declared, tuple(from_plugins), tuple(unusable))
 
 
 def _load(point: EntryPoint) -> tuple[Metric, ...]:
-    """Return the metrics that an entry point names. Raises BadSettings if it cannot be loaded or names others."""
+    """Return the metrics of an entry point. Raises BadSettings if it cannot be loaded or is not a Metric or several."""
     try:
         loaded = point.load()
         metrics = (loaded,) if isinstance(loaded, Metric) else tuple(loaded)
-    except Exception as wrong:  # a plug-in may raise anything on import
+    except Exception as error:  # a plug-in may raise anything on import
         raise BadSettings(
-            f"cannot load the metrics of {point.value}: {type(wrong).__name__}: {wrong}. Fix this module."
-        ) from wrong
+            f"cannot load the metrics of {point.value}: {type(error).__name__}: {error}. Fix this module."
+        ) from error
     for metric in metrics:
         if not isinstance(metric, Metric):
             raise BadSettings(

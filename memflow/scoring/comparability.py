@@ -38,20 +38,20 @@ class MeasuredSettings:
     @classmethod
     def from_replies(cls, replies: Sequence[Reply], meta: Mapping[str, str]) -> "MeasuredSettings":
         """Return the settings that an assistant's replies were computed with; `meta` is the verdicts' metadata."""
-        answered = [reply for reply in replies if reply.model is not None]
-        tokens = sum(reply.injected_tokens for reply in answered)
-        truncated = sum(reply.dropped_messages > 0 for reply in replies)
+        answered_replies = [reply for reply in replies if reply.model is not None]
+        tokens = sum(reply.injected_tokens for reply in answered_replies)
+        truncated_replies = sum(reply.dropped_messages > 0 for reply in replies)
         return cls(
-            fingerprint=next((reply.model for reply in answered), None),
-            prompts=tuple(sorted({reply.prompt for reply in answered if reply.prompt is not None})),
+            fingerprint=next((reply.model for reply in answered_replies), None),
+            prompts=tuple(sorted({reply.prompt for reply in answered_replies if reply.prompt is not None})),
             replaced_prompts=tuple(meta.get("replaced_prompts", "").split()),
             embedder=meta.get("embedder"),
             k=int(meta.get("k", 0)) or None,
             budget=int(meta.get("budget", 0)) or None,
-            injected_tokens=tokens / len(answered) if answered else None,
+            injected_tokens=tokens / len(answered_replies) if answered_replies else None,
             memory_models=meta.get(MEMORY_MODELS),
             imported=meta.get(IMPORTED),
-            incomplete=join_gaps([meta.get(INCOMPLETE), truncation_gap(truncated, len(replies))]),
+            incomplete=join_gaps([meta.get(INCOMPLETE), truncation_gap(truncated_replies, len(replies))]),
         )
 
     @classmethod
@@ -126,8 +126,8 @@ def _settings(score: Score) -> list[tuple[str, str]]:
     ]
     if benchmarks := {name.partition("/")[0] for name in score.prompts}:
         owners = {*benchmarks, SHARED}
-        replaced = [name for name in score.replaced_prompts if name.partition("/")[0] in owners]
-        pairs.append(("replaced prompts", ", ".join(replaced) or "none"))
+        replaced_prompts = [name for name in score.replaced_prompts if name.partition("/")[0] in owners]
+        pairs.append(("replaced prompts", ", ".join(replaced_prompts) or "none"))
         replaced_count = len(set(score.prompts) & set(score.replaced_prompts))
         all_replaced = replaced_count == len(score.prompts)
         pairs.append(("answer prompts", _REPLACED[all_replaced] if replaced_count else "packaged"))

@@ -51,7 +51,7 @@ def paired_difference(
     column: int = 0,
     needed: EpisodesNeeded | None = None,
 ) -> PairedDifference:
-    """Return one column of `differences` as a row, given the `values` of a and b over the `n` pairs."""
+    """Return one column of `differences` as a row. `values` and `unpaired` have one item for a and one for b."""
     difference, low, high, error, p = (_finite(array[column]) for array in differences[:5])
     episodes = int(differences.episodes[column])
     reason = None
@@ -92,7 +92,7 @@ def adjust(ps: Sequence[float | None]) -> list[float | None]:
 
 
 def better(difference: float | None, p_adjusted: float | None, direction: str) -> str | None:
-    """Return which of the two is significantly better, `a` or `b`; None if the data leave it open."""
+    """Return which of the two is better, `a` or `b`, if the adjusted p value is at most LEVEL; otherwise None."""
     if not difference or p_adjusted is None or p_adjusted > LEVEL or direction == "neither":
         return None
     return "a" if (difference > 0) == (direction == "higher") else "b"

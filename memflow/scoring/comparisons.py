@@ -55,8 +55,8 @@ class DomainContext:
         )
 
     def _judged_by_script(self, metric: str, pair: Positions) -> bool:
-        judged = bool(self.scripted_judges) and metric.partition("[")[0] in self.judged_metrics
-        return judged and any(self.scripted_judges[position] for position in pair)
+        is_judged = bool(self.scripted_judges) and metric.partition("[")[0] in self.judged_metrics
+        return is_judged and any(self.scripted_judges[position] for position in pair)
 
 
 def all_pairs(assistants: int) -> list[Positions]:
@@ -77,13 +77,13 @@ def compare(
             rows_of_measures += [_aggregate(context, measure, pair) for pair in pairs]
             continue
         members = measure.members
-        chosen = [pair for pair in pairs if members is None or members.issuperset(pair)]
+        compared_pairs = [pair for pair in pairs if members is None or members.issuperset(pair)]
         for name, mask in measure.slices.items():
             if not by_slice and name != WHOLE:
                 continue
-            if chosen and np.isfinite(measure.values[:, mask]).any():
-                rows = mean_pairs(measure, mask, chosen, context.seed, with_needed=name == WHOLE)
-                rows_of_measures += [context.row(measure, name, pair, rows[pair]) for pair in chosen]
+            if compared_pairs and np.isfinite(measure.values[:, mask]).any():
+                rows = mean_pairs(measure, mask, compared_pairs, context.seed, with_needed=name == WHOLE)
+                rows_of_measures += [context.row(measure, name, pair, rows[pair]) for pair in compared_pairs]
     return rows_of_measures
 
 
@@ -96,7 +96,7 @@ def mean_pairs(
     that sums per episode are computed once. With `with_needed`, the number of episodes needed is simulated.
     """
     _, episodes = np.unique(
-        [episode for episode, chosen in zip(measure.episodes, mask, strict=True) if chosen],
+        [episode for episode, in_slice in zip(measure.episodes, mask, strict=True) if in_slice],
         return_inverse=True,
     )
     order = np.argsort(episodes, kind="stable")  # items of one episode are adjacent, as np.add.reduceat needs
@@ -107,12 +107,12 @@ def mean_pairs(
     pattern_of_assistant = pattern_of_assistant.ravel()
     pairs_by_patterns: dict[Positions, list[Positions]] = {}
     for a, b in pairs:
-        first, second = sorted((int(pattern_of_assistant[a]), int(pattern_of_assistant[b])))
-        pairs_by_patterns.setdefault((first, second), []).append((a, b))
+        pattern_a, pattern_b = sorted((int(pattern_of_assistant[a]), int(pattern_of_assistant[b])))
+        pairs_by_patterns.setdefault((pattern_a, pattern_b), []).append((a, b))
     columns: list[tuple[Positions, float, float, int]] = []
     difference_sums, item_counts = [], []
-    for (first, second), pairs_of_patterns in pairs_by_patterns.items():
-        in_both = patterns[first] & patterns[second]
+    for (pattern_a, pattern_b), pairs_of_patterns in pairs_by_patterns.items():
+        in_both = patterns[pattern_a] & patterns[pattern_b]
         n = int(in_both.sum())
         assistants = sorted({position for pair in pairs_of_patterns for position in pair})
         episode_sums = np.add.reduceat(np.where(in_both, values[assistants], 0.0), starts, axis=1)
@@ -216,9 +216,9 @@ def with_ranks(scores: Iterable[Score], comparisons: Iterable[Comparison]) -> li
             )
             bounds[0] += row.better is not None and row.better != side
             bounds[1] += row.better != side
-    ranked = []
+    ranked_scores = []
     for score in scores:
         key = (score.domain, score.metric, score.variant, score.slice, score.assistant)
         ranks = rank_bounds.get(key) if score.value is not None else None
-        ranked.append(replace(score, rank_low=ranks[0], rank_high=ranks[1]) if ranks else score)
-    return ranked
+        ranked_scores.append(replace(score, rank_low=ranks[0], rank_high=ranks[1]) if ranks else score)
+    return ranked_scores

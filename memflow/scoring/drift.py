@@ -46,7 +46,7 @@ class MetricValues:
             dict(zip(ids, values, strict=True)),
             dict(zip(ids, measure.episodes, strict=True)),
             {
-                name: frozenset(probe_id for probe_id, chosen in zip(ids, mask, strict=True) if chosen)
+                name: frozenset(probe_id for probe_id, in_slice in zip(ids, mask, strict=True) if in_slice)
                 for name, mask in measure.slices.items()
             },
         )
@@ -103,10 +103,12 @@ def drift_rows(
         if values_before is None:
             continue
         episodes = {**values_before.episodes, **values_after.episodes}
-        shared = values_before.values.keys() & values_after.values.keys()
-        changed = [probe for probe in shared if values_before.values[probe] != values_after.values[probe]]
-        stages = stages_of_metric(metric, first_stage_of_probe, episodes, changed)
-        scored = {
+        shared_probes = values_before.values.keys() & values_after.values.keys()
+        changed_probes = [
+            probe for probe in shared_probes if values_before.values[probe] != values_after.values[probe]
+        ]
+        stages = stages_of_metric(metric, first_stage_of_probe, episodes, changed_probes)
+        scored_probes = {
             probe
             for metric_values in (values_before, values_after)
             for probe, value in metric_values.values.items()
@@ -114,8 +116,8 @@ def drift_rows(
         }
         for name in dict.fromkeys((*values_after.slices, *values_before.slices)):
             change = ScoreChange(
-                values_before.in_slice(name, scored),
-                values_after.in_slice(name, scored),
+                values_before.in_slice(name, scored_probes),
+                values_after.in_slice(name, scored_probes),
                 stages,
                 episodes,
                 seed,
@@ -212,7 +214,7 @@ class ScoreChange:
     def _test(
         self, old: Mapping[str, tuple[float, int]], new: Mapping[str, tuple[float, int]]
     ) -> tuple[float | None, float | None, float | None]:
-        """Return the ends of the 95 % interval and the p value of the difference."""
+        """Return (low, high, p) of the difference, given the sum and the number of the values by episode."""
         if not self.is_paired:
             a, b = (np.array([*sums.values()], dtype=np.float64) for sums in (old, new))
             return compare_samples(a, b, seed=self.seed)[1:]
@@ -237,10 +239,8 @@ def adjust_drifts(rows: Sequence[Drift]) -> list[Drift]:
 
     A score of which no value changed cannot be significant, so it is no test (Tarone, Biometrics 46, 1990).
     """
-    tested = [
-        row.p if row.changed_users or row.changed_answers or row.changed_judging else None for row in rows
-    ]
-    family = sum(p is not None for p in tested)
+    ps = [row.p if row.changed_users or row.changed_answers or row.changed_judging else None for row in rows]
+    family = sum(p is not None for p in ps)
     return [
         replace(
             row,
@@ -249,7 +249,7 @@ def adjust_drifts(rows: Sequence[Drift]) -> list[Drift]:
             p_adjusted=row.p if p is None else p,
             moved=p is not None and p <= LEVEL and bool(row.difference),
         )
-        for row, p in zip(rows, adjust(tested), strict=True)
+        for row, p in zip(rows, adjust(ps), strict=True)
     ]
 
 
@@ -273,7 +273,7 @@ def _count(values: Values) -> int:
 
 
 def _sums(values: Values, episodes: Mapping[str, str]) -> dict[str, tuple[float, int]]:
-    """Return the sum and the number of the values of each episode that has any."""
+    """Return (sum, number) of the values of each episode; an episode without a value is missing."""
     by_episode: dict[str, list[float]] = {}
     for probe, value in values.items():
         if value is not None:

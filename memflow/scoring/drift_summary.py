@@ -56,43 +56,45 @@ class DomainDrift:
 
     @property
     def cannot_move(self) -> str | None:
-        """The statement that no change can be significant, with the largest one; None where one can be."""
-        changed = [row for row in self.rows if row.difference]
-        if not changed or any(row.can_be_significant for row in changed):
+        """The statement that no change can be significant, with the largest change; None if a change can be."""
+        changed_rows = [row for row in self.rows if row.difference]
+        if not changed_rows or any(row.can_be_significant for row in changed_rows):
             return None
-        episodes = max(max(row.episodes_before, row.episodes_after) for row in changed)
-        family = max(row.family or 0 for row in changed)
-        largest = max(changed, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
+        episodes = max(max(row.episodes_before, row.episodes_after) for row in changed_rows)
+        family = max(row.family or 0 for row in changed_rows)
+        top_row = max(changed_rows, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
         interval = (
             "no interval"
-            if largest.low is None or largest.high is None
-            else (f"95 % interval of the change {with_sign(largest.low)} to {with_sign(largest.high)}")
+            if top_row.low is None or top_row.high is None
+            else (f"95 % interval of the change {with_sign(top_row.low)} to {with_sign(top_row.high)}")
         )
         return (
             f"No change can be significant with {episodes:,} episode{'s' * (episodes != 1)} and {family:,} "
-            f"comparison{'s' * (family != 1)}, however large. The largest: {largest.metric} of {largest.assistant} "
-            f"from {number(largest.before)} to {number(largest.after)} ({interval}), {origin([largest])}."
+            f"comparison{'s' * (family != 1)}, however large. The largest: {top_row.metric} of {top_row.assistant} "
+            f"from {number(top_row.before)} to {number(top_row.after)} ({interval}), {origin([top_row])}."
         )
 
     def sentence(self) -> str:
         """Return what changed, how many scores moved, and from which stages, in one or two sentences."""
-        changed = "; ".join(self.changes)
+        change_text = "; ".join(self.changes)
         faults = "".join(f" {assistant} is {reason}." for assistant, reason in self.faults.items())
         if len(self.faults) == len({row.assistant for row in self.rows}):
-            return f"{changed}.{faults}"
+            return f"{change_text}.{faults}"
         if self.is_equal:
-            return f"{changed}. All messages, answers and verdicts are equal, so no score changed.{faults}"
-        moved = self.moved
+            return (
+                f"{change_text}. All messages, answers and verdicts are equal, so no score changed.{faults}"
+            )
+        moved_rows = self.moved
         scores = sum(row.assistant not in self.faults for row in self.rows)
-        if not moved:
-            unmoved = self.cannot_move or f"None of {scores} scores moved beyond noise."
-            return f"{changed}. {unmoved}{faults}"
-        largest = max(moved, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
-        verb = "rose" if (largest.difference or 0) > 0 else "fell"
+        if not moved_rows:
+            no_move = self.cannot_move or f"None of {scores} scores moved beyond noise."
+            return f"{change_text}. {no_move}{faults}"
+        top_row = max(moved_rows, key=lambda row: (row.slice == "all", abs(row.difference or 0)))
+        verb = "rose" if (top_row.difference or 0) > 0 else "fell"
         return (
-            f"{changed}. {len(moved)} of {scores} scores moved beyond noise: {metric_text(largest.metric)} of "
-            f"{largest.assistant} {verb} from {number(largest.before)} to {number(largest.after)}, "
-            f"{origin([largest])}.{faults}"
+            f"{change_text}. {len(moved_rows)} of {scores} scores moved beyond noise: {metric_text(top_row.metric)} of "
+            f"{top_row.assistant} {verb} from {number(top_row.before)} to {number(top_row.after)}, "
+            f"{origin([top_row])}.{faults}"
         )
 
     def rows_to_show(self) -> list[Drift]:
@@ -115,11 +117,11 @@ class DomainDrift:
 def last_drifts(rows: Iterable[Drift]) -> list[DomainDrift]:
     """Return the last change of each assistant, together for assistants of a domain with the same change."""
     rows = list(rows)
-    last: dict[tuple[str, str], str] = {}
+    last_publications: dict[tuple[str, str], str] = {}
     for row in rows:
         key = (row.domain, row.assistant)
-        last[key] = max(last.get(key, ""), row.published_at)
-    return grouped(row for row in rows if row.published_at == last[row.domain, row.assistant])
+        last_publications[key] = max(last_publications.get(key, ""), row.published_at)
+    return grouped(row for row in rows if row.published_at == last_publications[row.domain, row.assistant])
 
 
 def grouped(rows: Iterable[Drift]) -> list[DomainDrift]:
@@ -141,12 +143,12 @@ def origin(rows: Sequence[Drift]) -> str:
     shares = stage_shares(rows)
     if len(shares) == 1:
         return f"all of it from {STAGE_WORDS[next(iter(shares))]}"
-    named = [f"{share:.0%} from {STAGE_WORDS[stage]}" for stage, share in shares.items()]
-    return " and ".join(named) or "from no stage"
+    shares_in_words = [f"{share:.0%} from {STAGE_WORDS[stage]}" for stage, share in shares.items()]
+    return " and ".join(shares_in_words) or "from no stage"
 
 
 def stage_shares(rows: Sequence[Drift]) -> dict[Stage, float]:
-    """Return the share of each stage in the absolute parts of the differences, largest first, without small ones."""
+    """Return the share of each stage in the absolute differences, largest first; at least SMALLEST_SHARE each."""
     sizes = {stage: math.fsum(abs(getattr(row, stage) or 0.0) for row in rows) for stage in STAGES}
     total = math.fsum(sizes.values())
     shares = {
@@ -157,9 +159,9 @@ def stage_shares(rows: Sequence[Drift]) -> dict[Stage, float]:
 
 def cells(row: Drift) -> tuple[str, ...]:
     """Return the values of COLUMNS as text."""
-    ends = "" if row.difference is None else f"none: {row.reason}"
+    interval = "" if row.difference is None else f"none: {row.reason}"
     if row.low is not None and row.high is not None:
-        ends = f"{with_sign(row.low)} to {with_sign(row.high)}"
+        interval = f"{with_sign(row.low)} to {with_sign(row.high)}"
     shares = stage_shares([row])
     from_stages = ", ".join(
         stage if len(shares) == 1 else f"{stage} {share:.0%}" for stage, share in shares.items()
@@ -174,7 +176,7 @@ def cells(row: Drift) -> tuple[str, ...]:
         f"{with_sign(row.difference)}{MOVED if row.moved else ''}",
         from_stages,
         *(with_sign(getattr(row, stage)) for stage in STAGES),
-        ends,
+        interval,
         "" if row.p_adjusted is None else f"{row.p_adjusted:.2g}",
     )
 

@@ -179,11 +179,7 @@ def value_score(
 
 
 def probe_score(
-    context: MetricContext,
-    metric: str,
-    asked: Iterable[Probe],
-    values: Mapping[str, float],
-    **options: Any,
+    context: MetricContext, metric: str, asked: Iterable[Probe], values: Mapping[str, float], **options: Any
 ) -> Score:
     """Return the score of the probes `asked`: the mean of their values in `values`, by probe id.
 
@@ -209,10 +205,10 @@ def slice_scores(
 ) -> list[Score]:
     """Return the score of each metric and variant over the probes of each slice that have a verdict of it."""
     return [
-        probe_score(context, metric, asked, known_values(of_probes), variant=variant, slice_name=name)
+        probe_score(context, metric, members, known_values(by_probe), variant=variant, slice_name=name)
         for name, probes in slices.items()
-        for (metric, variant), of_probes in values.items()
-        if (asked := [probe for probe in probes if probe.probe_id in of_probes])
+        for (metric, variant), by_probe in values.items()
+        if (members := [probe for probe in probes if probe.probe_id in by_probe])
     ]
 
 
@@ -222,7 +218,7 @@ def known_values(values: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def sums_by_episode(values: Iterable[tuple[str, float]]) -> list[tuple[float, int]]:
-    """Return the sum and the number of the values of each episode, given (episode, value) pairs."""
+    """Return (sum, number) of the values of each episode, in order of occurrence, given (episode, value) pairs."""
     return [
         (sum(values_of_episode), len(values_of_episode)) for values_of_episode in by_episode(values).values()
     ]

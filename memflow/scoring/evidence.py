@@ -35,7 +35,8 @@ def evidence_scores(
     checkpoints = sorted({row.checkpoint for row in rows})
     if 1 < len(checkpoints) <= CHECKPOINTS:
         rows_of_slice |= {
-            f"checkpoint {at}": [row for row in rows if row.checkpoint == at] for at in checkpoints
+            f"checkpoint {checkpoint}": [row for row in rows if row.checkpoint == checkpoint]
+            for checkpoint in checkpoints
         }
     for category in sorted({row.category for row in rows if row.category is not None}):
         rows_of_slice[f"category {category}"] = [row for row in rows if row.category == category]
@@ -53,11 +54,7 @@ def evidence_scores(
 
 
 def _score(
-    metric: str,
-    variant: str,
-    name: str,
-    rows: Sequence[FailureAttribution],
-    context: MetricContext,
+    metric: str, variant: str, name: str, rows: Sequence[FailureAttribution], context: MetricContext
 ) -> Score:
     """Return one score of a slice, with the reason for a missing value."""
     value = _VALUES[metric]
@@ -75,15 +72,10 @@ def _score(
     elif not values:
         reason = next((row.reason for row in traceable if value(row) is None), None)
     return value_score(
-        context,
-        metric,
-        values,
-        len(traceable),
-        slice_name=name,
-        variant=variant,
-        reason=reason,
+        context, metric, values, len(traceable), slice_name=name, variant=variant, reason=reason
     )
 
 
-def _ratio(part: int | None, whole: int | None) -> float | None:
-    return None if part is None or not whole else part / whole
+def _ratio(part: int | None, total: int | None) -> float | None:
+    """Return part / whole; None if one is unknown, or if `total` is 0."""
+    return None if part is None or not total else part / total

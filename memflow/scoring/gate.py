@@ -53,7 +53,7 @@ class _Column(NamedTuple):
 def _paired_columns(
     measures: Sequence[MeanMeasure], baseline: int
 ) -> tuple[dict[tuple[str, str, str], _Column], int]:
-    """Return the paired differences by (metric, variant, slice), and the number of distinct episodes."""
+    """Return the paired differences (run - baseline) by (metric, variant, slice), and the number of episodes."""
     episode_indexes: dict[str, int] = {}
     columns = {}
     for measure in measures:
@@ -73,9 +73,9 @@ def _paired_columns(
 def gate(
     context: DomainContext, measures: Sequence[Measure], options: GateOptions, baseline: int = 1
 ) -> GateResult:
-    """Return the decisions under each measure. The first assistant is the run; `baseline` is a position too."""
-    compared = compare(context, measures, [(RUN, baseline)], options.slices != {WHOLE})
-    rows = [row for row in compared if options.chosen(row.slice)]
+    """Return the decisions under each measure. The run has the position 0, the other assistant that of `baseline`."""
+    comparisons = compare(context, measures, [(RUN, baseline)], options.slices != {WHOLE})
+    rows = [row for row in comparisons if options.chosen(row.slice)]
     columns, n_episodes = _paired_columns(
         [measure for measure in measures if isinstance(measure, MeanMeasure)], baseline
     )
@@ -86,14 +86,14 @@ def gate(
 
     rows = [_with_interval(row, columns) for row in _adjust_rows(rows, columns, n_episodes, context.seed)]
     rows += _unmeasured(context, measures, rows, options, baseline)
-    required = _required_metrics(measures, options, baseline)
+    required_metrics = _required_metrics(measures, options, baseline)
     return GateResult(
         [
             decide(
                 row,
                 options,
                 same=options.identical and unchanged(row),
-                required=options.required(row.slice) and row.metric in required,
+                required=options.required(row.slice) and row.metric in required_metrics,
             )
             for row in rows
         ],
@@ -136,11 +136,11 @@ def _unmeasured(
     baseline: int,
 ) -> Iterator[Comparison]:
     """Yield a comparison without a difference for each required slice of a metric that no value is in."""
-    required = sorted(options.slices or {WHOLE})
-    compared = {(row.metric, row.variant, row.slice) for row in rows}
+    required_slices = sorted(options.slices or {WHOLE})
+    compared_slices = {(row.metric, row.variant, row.slice) for row in rows}
     for measure in measures:
-        for slice_name in required:
-            if (measure.metric, measure.variant, slice_name) not in compared:
+        for slice_name in required_slices:
+            if (measure.metric, measure.variant, slice_name) not in compared_slices:
                 yield Comparison(
                     domain=context.domain,
                     metric=measure.metric,
@@ -157,9 +157,9 @@ def _unmeasured(
 
 def families(rows: Sequence[Comparison]) -> list[str]:
     """Return what p values are adjusted over, in words, and whether none of them can be significant."""
-    tested = [row for row in rows if row.p is not None]
-    overall_count = sum(row.slice == WHOLE for row in tested)
-    slices = len(tested) - overall_count
+    tested_rows = [row for row in rows if row.p is not None]
+    overall_count = sum(row.slice == WHOLE for row in tested_rows)
+    slices = len(tested_rows) - overall_count
     texts = []
     if overall_count:
         texts.append(
@@ -169,9 +169,9 @@ def families(rows: Sequence[Comparison]) -> list[str]:
         texts.append(
             f"Family of slices: {_count(slices, 'metric and slice', 'metrics and slices')}, by max-T"
         )
-    episodes = max((row.n_episodes for row in tested), default=0)
+    episodes = max((row.n_episodes for row in tested_rows), default=0)
     # Max-T needs no more episodes for several slices.
-    if tested and (statement := cannot_be_significant(episodes, overall_count or 1)) is not None:
+    if tested_rows and (statement := cannot_be_significant(episodes, overall_count or 1)) is not None:
         texts.append(f"A regression {statement}")
     return texts
 
@@ -240,6 +240,7 @@ class _Gain(NamedTuple):
 
 
 def _gain(row: Comparison) -> _Gain | None:
+    """Return the gain of the run over the baseline; None if the difference or its interval is missing."""
     if row.difference is None or row.low is None or row.high is None:
         return None
     sign = 1 if find_metric(row.metric).direction == "higher" else -1
@@ -252,14 +253,14 @@ def _significant(row: Comparison) -> bool:
 
 def _open_reasons(row: Comparison, margin: float, span: float | None, same: bool) -> Iterator[str]:
     """Yield why a decision is left open, the most general reason first; nothing if there is no regression."""
-    missing, gain = row.unpaired_a + row.unpaired_b, _gain(row)
+    unpaired, gain = row.unpaired_a + row.unpaired_b, _gain(row)
     if row.difference is None:
         yield row.reason or "there is no difference"
     if row.n_episodes < MINIMUM:
         yield f"{_count(row.n_episodes, 'episode')}; a decision needs at least {MINIMUM}"
-    if row.n < MIN_COVERAGE * (row.n + missing):
+    if row.n < MIN_COVERAGE * (row.n + unpaired):
         yield (
-            f"{missing:,} of {row.n + missing:,} probes have a value for only one of the two; a decision needs "
+            f"{unpaired:,} of {row.n + unpaired:,} probes have a value for only one of the two; a decision needs "
             f"{MIN_COVERAGE:.0%}"
         )
     if same:
@@ -270,13 +271,13 @@ def _open_reasons(row: Comparison, margin: float, span: float | None, same: bool
         if gain.low <= 0:
             yield "a loss is not excluded, and the metric has no range that a margin could be a share of"
     elif gain.low <= -margin * span:
-        also = ", although the difference is not significant" if gain.high < 0 else ""
-        yield f"a loss of {margin * span:.3g} is not excluded{also}"
+        qualification = ", although the difference is not significant" if gain.high < 0 else ""
+        yield f"a loss of {margin * span:.3g} is not excluded{qualification}"
     elif gain.low < 0 and row.n_episodes < SMALL:
         yield f"with fewer than {SMALL} episodes, only an interval above 0 excludes a loss"
     elif gain.value - span * margin_error(margin, row.n, row.n_episodes) <= -margin * span:
-        few = f"{_count(row.n, 'probe')} in {_count(row.n_episodes, 'episode')}"
-        yield f"{few} are too few to exclude a rare loss of {margin * span:.3g}"
+        sample_size = f"{_count(row.n, 'probe')} in {_count(row.n_episodes, 'episode')}"
+        yield f"{sample_size} are too few to exclude a rare loss of {margin * span:.3g}"
 
 
 def margin_error(margin: float, n: int, episodes: int) -> float:

@@ -40,15 +40,15 @@ class Group:
 
     def scaled(self, factor: float, shift: float) -> "Group":
         """Return the group with every value replaced by `factor * value + shift`."""
-        ends = [factor * end + shift for end in (self.low, self.high) if end is not None]
+        extremes = [factor * extreme + shift for extreme in (self.low, self.high) if extreme is not None]
         return replace(
             self,
             total=factor * self.total + shift * self.scored,
             squares=factor * factor * self.squares
             + 2 * factor * shift * self.total
             + shift * shift * self.scored,
-            low=min(ends, default=None),
-            high=max(ends, default=None),
+            low=min(extremes, default=None),
+            high=max(extremes, default=None),
         )
 
 
@@ -85,7 +85,7 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
     for key in sorted(values, key=sort_key):
         values_of_group = values[key]
         assistant, dataset, category, metric, variant, checkpoint, episode = key
-        scored = [value for value in values_of_group if value is not None]
+        known_values = [value for value in values_of_group if value is not None]
         groups.append(
             Group(
                 assistant=assistant,
@@ -96,11 +96,11 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
                 checkpoint=checkpoint,
                 episode_id=episode,
                 asked=len(values_of_group),
-                scored=len(scored),
-                total=math.fsum(scored),
-                squares=math.fsum(value * value for value in scored),
-                low=min(scored, default=None),
-                high=max(scored, default=None),
+                scored=len(known_values),
+                total=math.fsum(known_values),
+                squares=math.fsum(value * value for value in known_values),
+                low=min(known_values, default=None),
+                high=max(known_values, default=None),
             )
         )
     return groups
@@ -108,18 +108,18 @@ def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
 
 def spread(groups: Iterable[Group]) -> Spread:
     """Return the number, mean, population standard deviation and extremes over all values of `groups`."""
-    scored = [group for group in groups if group.scored]
-    n = sum(group.scored for group in scored)
+    scored_groups = [group for group in groups if group.scored]
+    n = sum(group.scored for group in scored_groups)
     if not n:
         return Spread(0, None, None, None, None)
-    mean = math.fsum(group.total for group in scored) / n
-    squared_deviations = _around(scored, mean)
+    mean = math.fsum(group.total for group in scored_groups) / n
+    squared_deviations = _around(scored_groups, mean)
     return Spread(
         n,
         mean,
         math.sqrt(squared_deviations / n),
-        min(group.low for group in scored if group.low is not None),
-        max(group.high for group in scored if group.high is not None),
+        min(group.low for group in scored_groups if group.low is not None),
+        max(group.high for group in scored_groups if group.high is not None),
     )
 
 
@@ -140,21 +140,21 @@ def mean_of_means(slices: Sequence[Sequence[Group]], independent: frozenset[str]
     """
     scored_slices = [[group for group in part if group.scored] for part in slices]
     means = [spread(part).mean for part in scored_slices]
-    defined = [mean for mean in means if mean is not None]
-    if not defined or len(defined) < len(slices):
+    known_means = [mean for mean in means if mean is not None]
+    if not known_means or len(known_means) < len(slices):
         return Interval(None, None, None)
     units = [units_of(part, independent) for part in scored_slices]
-    value = math.fsum(defined) / len(defined)
+    value = math.fsum(known_means) / len(known_means)
     if reason := next(filter(None, (units_of_slice.too_few() for units_of_slice in units)), None):
         return Interval(value, None, None, reason)
     errors = [
-        cluster_error(units_of_slice, mean) for units_of_slice, mean in zip(units, defined, strict=True)
+        cluster_error(units_of_slice, mean) for units_of_slice, mean in zip(units, known_means, strict=True)
     ]
     total = math.fsum(error**2 for error, _ in errors)
     if not total:
         return Interval(value, None, None, NO_VARIATION)
     degrees = total**2 / math.fsum(error**4 / degrees_of_slice for error, degrees_of_slice in errors)
-    half_width = student_t(degrees) * math.sqrt(total) / len(defined)
+    half_width = student_t(degrees) * math.sqrt(total) / len(known_means)
     names = dict.fromkeys(units_of_slice.name for units_of_slice in units)
     return Interval(value, value - half_width, value + half_width, units=" and ".join(names))
 

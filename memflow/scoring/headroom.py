@@ -67,8 +67,8 @@ class Headroom:
         if not self.failures or gain is None or avoided is None:
             return f"The search is not the problem: there are no read failures. {store}"
         if gain.low is None or gain.high is None or avoided.low is None or avoided.high is None:
-            why = gain.reason or avoided.reason
-            return f"It cannot be told whether another search is better: no interval ({why}). {store}"
+            reason = gain.reason or avoided.reason
+            return f"It cannot be told whether another search is better: no interval ({reason}). {store}"
         modes = f"{' or '.join(self.chosen)} search"
         share = f"{avoided.difference:.0%} of the read failures ({avoided.low:.0%} to {avoided.high:.0%})"
         recall = f"{gain.difference:+.3f} ({gain.low:+.3f} to {gain.high:+.3f})"
@@ -110,29 +110,29 @@ def headroom(domain: str, assistant: str, rows: Sequence[ProbeRetrieval], seed: 
         return Headroom(
             domain=domain, assistant=assistant, probes=0, recall={}, curves={}, chosen={}, reason=reason
         )
-    measured = list(rankings_by_probe.values())
-    chosen = _choose(measured)
-    memory_rows = [rankings[OWN] for rankings in measured]
+    probe_rankings = list(rankings_by_probe.values())
+    modes_by_episode = _choose(probe_rankings)
+    memory_rows = [rankings[OWN] for rankings in probe_rankings]
     read_failures = [row.read for row in memory_rows if row.read is not None]
     recall = {
-        name: _mean([_share(rankings[name]) for rankings in measured]) for name in (OWN, *MODES, RANDOM)
+        name: _mean([_share(rankings[name]) for rankings in probe_rankings]) for name in (OWN, *MODES, RANDOM)
     }
     result = Headroom(
         domain=domain,
         assistant=assistant,
-        probes=len(measured),
+        probes=len(probe_rankings),
         episodes=len({row.episode_id for row in memory_rows}),
         entries=_mean([row.entries or 0 for row in memory_rows]),
         k=_mean([row.k or 0 for row in memory_rows]),
         tokens=_mean([row.tokens or 0 for row in memory_rows]),
         stored=_mean([(row.stored or 0) / row.evidence for row in memory_rows]),
         recall=recall,
-        curves={name: _curve([rankings[name] for rankings in measured]) for name in (OWN, *MODES)},
+        curves={name: _curve([rankings[name] for rankings in probe_rankings]) for name in (OWN, *MODES)},
         chosen={},
         failures=_mean(read_failures) if read_failures else None,
-        reason=None if chosen else ONE_EPISODE,
+        reason=None if modes_by_episode else ONE_EPISODE,
     )
-    return _with_best(result, measured, chosen, seed) if chosen else result
+    return _with_best(result, probe_rankings, modes_by_episode, seed) if modes_by_episode else result
 
 
 def _choose(probes: Sequence[Mapping[str, ProbeRetrieval]]) -> dict[str, str]:
@@ -154,42 +154,46 @@ def _choose(probes: Sequence[Mapping[str, ProbeRetrieval]]) -> dict[str, str]:
 
 
 def _with_best(
-    result: Headroom, probes: Sequence[Mapping[str, ProbeRetrieval]], chosen: Mapping[str, str], seed: int
+    result: Headroom,
+    probes: Sequence[Mapping[str, ProbeRetrieval]],
+    mode_by_episode: Mapping[str, str],
+    seed: int,
 ) -> Headroom:
     """Return the headroom with the comparisons of the search chosen for each episode."""
-    episodes = {name: number for number, name in enumerate(chosen)}
+    episodes = {name: number for number, name in enumerate(mode_by_episode)}
     # Columns: the gain in recall, the share of avoided read failures, and that share by a random ranking.
     totals, counts = np.zeros((len(episodes), 3)), np.zeros((len(episodes), 3))
     best_recall = []
     for rankings in probes:
         memory, random = rankings[OWN], rankings[RANDOM]
-        best = rankings[chosen[memory.episode_id]]
+        top = rankings[mode_by_episode[memory.episode_id]]
         episode = episodes[memory.episode_id]
-        best_recall.append(_share(best))
-        totals[episode, 0] += _share(best) - _share(memory)
+        best_recall.append(_share(top))
+        totals[episode, 0] += _share(top) - _share(memory)
         counts[episode, 0] += 1
         if memory.read:
-            totals[episode, 1:] += [best.avoided or 0.0, random.avoided or 0.0]
+            totals[episode, 1:] += [top.avoided or 0.0, random.avoided or 0.0]
             counts[episode, 1:] += memory.read
     recall = {**result.recall, BEST: _mean(best_recall)}
     differences = mean_differences(totals, counts, seed=seed)
     _, share, by_random = (float(value) for value in differences.value)
-    failing = sum(bool(rankings[OWN].read) for rankings in probes)
+    failing_probes = sum(bool(rankings[OWN].read) for rankings in probes)
     return replace(
         result,
         recall=recall,
-        chosen=dict(Counter(chosen.values()).most_common()),
+        chosen=dict(Counter(mode_by_episode.values()).most_common()),
         gain=paired_difference(
             differences, (recall[BEST], recall[OWN]), n=result.probes, unpaired=(0, 0), column=0
         ),
-        avoided=paired_difference(differences, (share, 0.0), n=failing, unpaired=(0, 0), column=1)
-        if failing
+        avoided=paired_difference(differences, (share, 0.0), n=failing_probes, unpaired=(0, 0), column=1)
+        if failing_probes
         else None,
-        avoided_by_random=by_random if failing else None,
+        avoided_by_random=by_random if failing_probes else None,
     )
 
 
 def _share(row: ProbeRetrieval) -> float:
+    """Return the share of the evidence messages that a ranking recalls within the memory's k and tokens."""
     return (row.recalled or 0.0) / row.evidence
 
 
@@ -198,5 +202,5 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _curve(rows: Sequence[ProbeRetrieval]) -> list[float]:
-    """Return the mean share of evidence within the first entries of a ranking, for each value of AT."""
+    """Return the mean recall of evidence by the first k entries of a ranking, for each k in AT."""
     return [_mean([recall_at(row.ranks, row.evidence, k) for row in rows]) for k in AT]

@@ -38,49 +38,51 @@ class History:
     @property
     def checkpoints(self) -> tuple[int, ...]:
         """The numbers of the checkpoints after the start, at which forgetting is possible."""
-        return tuple(sorted(at for metric, _, at in self.scores if metric == FORGETTING and at is not None))
+        return tuple(
+            sorted(number for metric, _, number in self.scores if metric == FORGETTING and number is not None)
+        )
 
     @property
     def label(self) -> str | None:
         """The label of the scores (memflow/labels.py)."""
         return score_label(self.scores.values())
 
-    def accuracy(self, at: int | None) -> Score | None:
-        """Return the accuracy at a checkpoint, or the no-context accuracy if `at` is None."""
-        return self.scores.get((*START, None) if at is None else (*ACCURACY, at))
+    def accuracy(self, checkpoint: int | None) -> Score | None:
+        """Return the accuracy at a checkpoint, or the no-context accuracy if `checkpoint` is None."""
+        return self.scores.get((*START, None) if checkpoint is None else (*ACCURACY, checkpoint))
 
-    def score(self, metric: str, at: int | None = None) -> Score | None:
-        """Return the score of a metric at a checkpoint, or over all checkpoints if `at` is None."""
-        return self.scores.get((metric, "standard", at))
+    def score(self, metric: str, checkpoint: int | None = None) -> Score | None:
+        """Return the score of a metric at a checkpoint, or over all checkpoints if `checkpoint` is None."""
+        return self.scores.get((metric, "standard", checkpoint))
 
-    def floor(self, metric: str, at: int | None) -> float | None:
-        """Return a guessing baseline (a metric in FLOORS) at a checkpoint, or before the first one if `at` is None."""
-        checkpoint = self.checkpoints[0] - 1 if at is None else at
-        score = self.score(metric, checkpoint)
+    def floor(self, metric: str, checkpoint: int | None) -> float | None:
+        """Return a guessing baseline (a metric in FLOORS) at a checkpoint; for None, before the first checkpoint."""
+        number = self.checkpoints[0] - 1 if checkpoint is None else checkpoint
+        score = self.score(metric, number)
         return None if score is None else score.value
 
-    def at_floor(self, at: int | None) -> bool:
+    def at_floor(self, checkpoint: int | None) -> bool:
         """Return whether the interval of an accuracy contains or is below a guessing baseline, so it may be a guess."""
-        score, no_context = self.accuracy(at), self.accuracy(None)
-        values = [self.floor(metric, at) for metric in FLOORS]
-        if at is not None and no_context is not None:
+        score, no_context = self.accuracy(checkpoint), self.accuracy(None)
+        values = [self.floor(metric, checkpoint) for metric in FLOORS]
+        if checkpoint is not None and no_context is not None:
             values.append(no_context.value)
         baselines = [value for value in values if value is not None]
         return score is not None and score.low is not None and bool(baselines) and score.low <= max(baselines)
 
     def plain(self) -> list[dict[str, Any]]:
         """Return the history as plain rows for JSON, one row per score that the tables show."""
-        cells = [("accuracy", at, self.accuracy(at)) for at in (None, *self.checkpoints)]
+        cells = [("accuracy", number, self.accuracy(number)) for number in (None, *self.checkpoints)]
         for metric in (FORGETTING, LEARNT, BACK):
-            cells += [(metric, at, self.score(metric, at)) for at in self.checkpoints]
+            cells += [(metric, number, self.score(metric, number)) for number in self.checkpoints]
         cells += [(metric, None, self.score(metric)) for metric in OVER_ALL]
         for metric in FLOORS:
-            cells += [(metric, at, self.score(metric, at)) for at in self.checkpoints]
-        return [self._row(metric, at, score) for metric, at, score in cells if score is not None]
+            cells += [(metric, number, self.score(metric, number)) for number in self.checkpoints]
+        return [self._row(metric, number, score) for metric, number, score in cells if score is not None]
 
-    def _row(self, metric: str, at: int | None, score: Score) -> dict[str, Any]:
-        """Return a score as a row. `at` is None for the no-context accuracy, and for metrics over all checkpoints."""
-        start = "start" if metric == "accuracy" and at is None else None
+    def _row(self, metric: str, checkpoint: int | None, score: Score) -> dict[str, Any]:
+        """Return a score as a row; the checkpoint is None for no-context accuracy and metrics over all checkpoints."""
+        start = "start" if metric == "accuracy" and checkpoint is None else None
         return {
             "domain": self.domain,
             "assistant": self.assistant,
@@ -89,7 +91,7 @@ class History:
             "embedder": score.embedder,
             "scripted": score.scripted,
             "metric": metric,
-            "checkpoint": start or ("all" if at is None else str(at)),
+            "checkpoint": start or ("all" if checkpoint is None else str(checkpoint)),
             "value": score.value,
             "low": score.low,
             "high": score.high,
@@ -129,7 +131,7 @@ def histories(scores: Iterable[Score], order: Callable[[str], Any] = str) -> dic
 
 
 def _by_checkpoint(scores: Sequence[Score]) -> dict[tuple[str, str, int | None], Score]:
-    """Return the scores of single checkpoints and of all checkpoints, without scores of categories or data sets."""
+    """Return the scores of checkpoints by (metric, variant, checkpoint), where None stands for all checkpoints."""
     scores_by_checkpoint: dict[tuple[str, str, int | None], Score] = {}
     for score in scores:
         match = _SLICE.fullmatch(score.slice)

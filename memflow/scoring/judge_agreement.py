@@ -111,8 +111,8 @@ def _agreement(
         agreement = percent_agreement(labels, names, episodes=episodes)
         ac1 = gwet_ac1(labels, names, episodes=episodes, seed=seed)
         kappa = _mean(
-            cohen_kappa([[row[first], row[other]] for row in labels], names, seed=seed).value
-            for first, other in combinations(range(len(by_judge)), 2)
+            cohen_kappa([[row[judge_a], row[judge_b]] for row in labels], names, seed=seed).value
+            for judge_a, judge_b in combinations(range(len(by_judge)), 2)
         )
     return JudgeAgreement(
         domain,
@@ -149,19 +149,19 @@ def _assistant_bands(
 
 def _rank_stability(bands: Sequence[AssistantBand]) -> float | None:
     """Return the mean over pairs of judges of Kendall's tau-b, over the assistants that all judges scored."""
-    complete = []
+    complete_bands = []
     for band in bands:
         values = [value for value in band.by_judge if value is not None]
         if len(values) == len(band.by_judge):
-            complete.append(values)
-    if len(complete) < 2:
+            complete_bands.append(values)
+    if len(complete_bands) < 2:
         return None
-    values_by_judge = list(zip(*complete, strict=True))
-    return _mean(kendall_tau(first, other) for first, other in combinations(values_by_judge, 2))
+    values_by_judge = list(zip(*complete_bands, strict=True))
+    return _mean(kendall_tau(values_a, values_b) for values_a, values_b in combinations(values_by_judge, 2))
 
 
 def _mean(values: Iterable[float | None]) -> float | None:
     """Return the mean, or None if a value is None."""
-    every = list(values)
-    defined = [value for value in every if value is not None]
-    return fmean(defined) if defined and len(defined) == len(every) else None
+    all_values = list(values)
+    known_values = [value for value in all_values if value is not None]
+    return fmean(known_values) if known_values and len(known_values) == len(all_values) else None

@@ -43,7 +43,7 @@ def judge_variant(base: str, judge: str) -> str:
 
 
 def parse_variant(variant: str) -> JudgeVariant:
-    """Return the parts of a variant name."""
+    """Return the parts of a variant name: for `judge_NAME`, (`standard`, NAME); the judge is None without `judge_`."""
     match = _OF_JUDGE.fullmatch(variant)
     return JudgeVariant(match["base"] or STANDARD, match["judge"]) if match else JudgeVariant(variant, None)
 
@@ -53,10 +53,10 @@ def mean_of_judges(values: Mapping[str, JudgedValue]) -> JudgedValue:
     scores = [row.value for row in values.values() if row.value is not None]
     if len(scores) == len(values):
         return JudgedValue(math.fsum(scores) / len(scores))
-    failed = {name: row.reason for name, row in values.items() if row.value is None}
-    if len(failed) == len(values) and len(set(failed.values())) == 1:
-        return JudgedValue(None, next(iter(failed.values())))
-    return JudgedValue(None, "; ".join(f"judge {name}: {reason}" for name, reason in failed.items()))
+    reasons = {name: row.reason for name, row in values.items() if row.value is None}
+    if len(reasons) == len(values) and len(set(reasons.values())) == 1:
+        return JudgedValue(None, next(iter(reasons.values())))
+    return JudgedValue(None, "; ".join(f"judge {name}: {reason}" for name, reason in reasons.items()))
 
 
 def with_judge_columns(
@@ -79,10 +79,10 @@ def with_judge_columns(
             judge = parse_variant(score.variant).judge
             score = replace(score, self_judges=[name for name in self_judges if judge in (None, name)])
         values = values_of_judges.get((score.metric, score.variant, score.slice), [])
-        defined = [value for value in values if value is not None]
-        if not values or len(defined) < len(values):
+        known_values = [value for value in values if value is not None]
+        if not values or len(known_values) < len(values):
             return score
-        return replace(score, judge_low=min(defined), judge_high=max(defined))
+        return replace(score, judge_low=min(known_values), judge_high=max(known_values))
 
     return [with_columns(score) for score in scores]
 
@@ -97,8 +97,8 @@ def average_judges(by_judge: Mapping[str, Sequence[Judged]], **blank: Any) -> li
         value, reason = mean_of_judges(
             {name: JudgedValue(row.value, row.reason) for name, row in rows.items()}
         )
-        first = next(iter(rows.values()))
-        return replace(first, value=value, reason=reason, completion=None, **blank)
+        first_row = next(iter(rows.values()))
+        return replace(first_row, value=value, reason=reason, completion=None, **blank)
 
     return rows_of_judges(
         by_judge,

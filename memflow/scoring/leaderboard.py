@@ -53,7 +53,7 @@ class DomainRows:
     """Returns the calibrations of the judges behind an assistant's verdicts; empty if they are not known."""
 
     def has_valid(self, assistant: str) -> bool:
-        """Return whether an assistant was evaluated and is not faulty."""
+        """Return whether an assistant was evaluated and its memory is not faulty."""
         return assistant in self.meta and not is_faulty(assistant, self.health)
 
 
@@ -138,11 +138,11 @@ def combine_scores(
     not in the catalog, or has another definition in the catalog.
     """
     scores = [score for assistant_scores in scores_by_assistant.values() for score in assistant_scores.all]
-    published = {score.metric for score in scores}
-    for metric in published:
+    metric_names = {score.metric for score in scores}
+    for metric in metric_names:
         find_metric(metric)
     for clash in unusable_metrics():
-        if clash.declared_by == benchmark.name and clash.name in published:
+        if clash.declared_by == benchmark.name and clash.name in metric_names:
             raise BadInput(f"the metric {clash.name} of {benchmark.name} cannot be used: {clash.reason}")
     settings = {name: assistant_scores.settings for name, assistant_scores in scores_by_assistant.items()}
     columns = {name: health_columns(health) for name, health in health_by_assistant.items()}
@@ -157,7 +157,7 @@ def reply_scores(
     If such a function raises, the score has a reason instead of a value.
     """
     replies_by_probe = {reply.probe_id: reply for reply in replies}
-    valid = [probe for probe in probes if probe.reason is None]
+    valid_probes = [probe for probe in probes if probe.reason is None]
     scores = []
     for metric in metrics:
         if metric.value is None:
@@ -165,14 +165,14 @@ def reply_scores(
         values: dict[str, float] = {}
         reason = None
         try:
-            for probe in valid:
+            for probe in valid_probes:
                 reply = replies_by_probe.get(probe.probe_id)
                 value = None if reply is None else metric.value(probe, reply)
                 if value is not None:
                     values[probe.probe_id] = float(value)
-        except Exception as wrong:  # noqa: BLE001  (a metric of a plug-in may raise anything)
-            reason = f"the metric failed: {type(wrong).__name__}: {wrong}"
-        scores.append(probe_score(context, metric.name, valid, values, declared=metric, reason=reason))
+        except Exception as error:  # noqa: BLE001  (a metric of a plug-in may raise anything)
+            reason = f"the metric failed: {type(error).__name__}: {error}"
+        scores.append(probe_score(context, metric.name, valid_probes, values, declared=metric, reason=reason))
     return scores
 
 

@@ -96,7 +96,7 @@ class StoreLeak:
 
 
 async def find_leaks(
-    held: Sequence[Item],
+    items: Sequence[Item],
     facts: Sequence[RetractedFact],
     embedder: Embedder | None = None,
     *,
@@ -108,40 +108,44 @@ async def find_leaks(
     `request_ids` are the messages that ask to forget, and their replies: an entry of these alone leaks a fact only if
     it names the value. Raises like `Embedder.embed`.
     """
-    held = [item for item in held if item.kind not in RECORDS]
-    asking = {item.entry_id for item in held if item.sources and {*item.sources} <= {*request_ids}}
-    named = [_named(held, fact) for fact in facts]
+    items = [item for item in items if item.kind not in RECORDS]
+    requests = {item.entry_id for item in items if item.sources and {*item.sources} <= {*request_ids}}
+    matches = [_named(items, fact) for fact in facts]
     similar: Sequence[set[str] | None] = [None] * len(facts)
     if embedder is not None:
-        similar = await _similar(held, facts, embedder, threshold)
+        similar = await _similar(items, facts, embedder, threshold)
     leaks = []
-    for fact, (exact, normalized), near in zip(facts, named, similar, strict=True):
-        rest = [item for item in held if item.entry_id not in {*exact, *normalized} | asking]
-        paraphrase = None if near is None else tuple(item.entry_id for item in rest if item.entry_id in near)
-        rest = [item for item in rest if item.entry_id not in (paraphrase or ())]
-        reason = NO_EMBEDDER if near is None else None
-        leaks.append(StoreLeak(exact, normalized, paraphrase, _combined(rest, fact), reason))
+    for fact, (exact, normalized), similar_ids in zip(facts, matches, similar, strict=True):
+        candidates = [item for item in items if item.entry_id not in {*exact, *normalized} | requests]
+        paraphrase = (
+            None
+            if similar_ids is None
+            else tuple(item.entry_id for item in candidates if item.entry_id in similar_ids)
+        )
+        candidates = [item for item in candidates if item.entry_id not in (paraphrase or ())]
+        reason = NO_EMBEDDER if similar_ids is None else None
+        leaks.append(StoreLeak(exact, normalized, paraphrase, _combined(candidates, fact), reason))
     return leaks
 
 
-def _named(held: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the ids of the entries that contain the fact exactly, and in another notation."""
-    exact, normalized = [], []
+def _named(items: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return (exact, normalized): the ids of the entries that contain the fact as it is, and in another notation."""
+    exact_ids, normalized_ids = [], []
     names = [name for name in (fact.value, *fact.wordings) if name.strip()]
     words = _words(fact.value)
     neighbors = [f" {normalize(neighbor)} " for neighbor in fact.neighbors]
-    for item in held:
+    for item in items:
         text = item.text
         for neighbor in fact.neighbors:
             text = text.replace(neighbor, "\n")
         if any(_bounded(name).search(text) for name in names):
-            exact.append(item.entry_id)
+            exact_ids.append(item.entry_id)
             continue
-        plain = f" {normalize(text)} "
+        normalized_text = f" {normalize(text)} "
         for neighbor in neighbors:
-            plain = plain.replace(neighbor, " \n ")
+            normalized_text = normalized_text.replace(neighbor, " \n ")
         # The words of a value may have another order, as in 14 March 1987 and March 14, 1987.
-        if any(f" {normalize(name)} " in plain for name in names) or (
+        if any(f" {normalize(name)} " in normalized_text for name in names) or (
             len(words) > 1
             and any(
                 words <= _words(part)
@@ -149,37 +153,37 @@ def _named(held: Iterable[Item], fact: RetractedFact) -> tuple[tuple[str, ...], 
                 for part in sentences(text)
             )
         ):
-            normalized.append(item.entry_id)
-    return tuple(exact), tuple(normalized)
+            normalized_ids.append(item.entry_id)
+    return tuple(exact_ids), tuple(normalized_ids)
 
 
 async def _similar(
-    held: Sequence[Item], facts: Sequence[RetractedFact], embedder: Embedder, threshold: float
+    items: Sequence[Item], facts: Sequence[RetractedFact], embedder: Embedder, threshold: float
 ) -> list[set[str] | None]:
     """Return the ids of entries with a sentence near to a wording of each fact, and nearer than to its neighbors.
 
     It has to be nearer than to the wordings without their value, too: else it may be about another value.
     """
-    parts = [(item.entry_id, part) for item in held for part in sentences(item.text)]
+    parts = [(item.entry_id, part) for item in items for part in sentences(item.text)]
     texts = [
         *(part for _, part in parts),
         *(text for fact in facts for text in (*fact.wordings, *fact.neighbors, *_without_value(fact))),
     ]
-    unique = [*dict.fromkeys(texts)]
-    if not parts or not unique:
+    distinct_texts = [*dict.fromkeys(texts)]
+    if not parts or not distinct_texts:
         return [set() for _ in facts]
-    rows = dict(zip(unique, await embedder.embed(unique, "passage"), strict=True))
-    stored = np.stack([rows[part] for _, part in parts])
+    rows = dict(zip(distinct_texts, await embedder.embed(distinct_texts, "passage"), strict=True))
+    entry_vectors = np.stack([rows[part] for _, part in parts])
     similar: list[set[str] | None] = []
     for fact in facts:
-        near, other, bare = (
-            np.max(stored @ np.stack([rows[text] for text in group]).T, axis=1)
+        cosine, neighbor_cosine, bare_cosine = (
+            np.max(entry_vectors @ np.stack([rows[text] for text in group]).T, axis=1)
             if group
             else np.full(len(parts), -1.0)
             for group in (fact.wordings, fact.neighbors, _without_value(fact))
         )
-        is_paraphrase = (near >= threshold) & (near > other) & (near > bare + MARGIN)
-        similar.append({parts[at][0] for at in np.flatnonzero(is_paraphrase)})
+        is_paraphrase = (cosine >= threshold) & (cosine > neighbor_cosine) & (cosine > bare_cosine + MARGIN)
+        similar.append({parts[position][0] for position in np.flatnonzero(is_paraphrase)})
     return similar
 
 
@@ -187,30 +191,30 @@ def _without_value(fact: RetractedFact) -> list[str]:
     return [wording.replace(fact.value, "") for wording in fact.wordings if fact.value in wording]
 
 
-def _combined(held: Sequence[Item], fact: RetractedFact) -> tuple[tuple[str, str], ...]:
+def _combined(items: Sequence[Item], fact: RetractedFact) -> tuple[tuple[str, str], ...]:
     """Return the pairs of entries that give the value away together: both clues, or the parts of its words.
 
     Entries with a part of the words count only if both also name the subject: a further word of a wording.
     """
-    plain = {item.entry_id: f" {normalize(item.text)} " for item in held}
+    texts = {item.entry_id: f" {normalize(item.text)} " for item in items}
     pairs = [
-        (first, second)
+        (a, b)
         for clue in fact.clues
-        for first in plain
-        for second in plain
-        if f" {normalize(clue[0])} " in plain[first] and f" {normalize(clue[1])} " in plain[second]
+        for a in texts
+        for b in texts
+        if f" {normalize(clue[0])} " in texts[a] and f" {normalize(clue[1])} " in texts[b]
     ]
     value = _words(fact.value)
     subject = {word for wording in fact.wordings for word in _words(wording)} - value
     if len(value) > 1:
-        words = {item.entry_id: _words(item.text) for item in held}
-        parts = [entry_id for entry_id, found in words.items() if found & value and found & subject]
+        words = {item.entry_id: _words(item.text) for item in items}
+        parts = [entry_id for entry_id, terms in words.items() if terms & value and terms & subject]
         pairs += [pair for pair in combinations(parts, 2) if value <= words[pair[0]] | words[pair[1]]]
     return tuple(dict.fromkeys(pairs))
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text."""
+    """Return the sentences of a text with their punctuation; a line break ends a sentence, too."""
     return [part.strip() for part in _SENTENCE.findall(text) if part.strip()]
 
 
@@ -257,6 +261,6 @@ def _digits(numeral: re.Match[str]) -> str:
 def _bounded(name: str) -> re.Pattern[str]:
     """Return the pattern of a name that is no part of a longer word; Chinese has no limits between words."""
     letter = re.compile(rf"[^\W{HAN}]")
-    before = rf"(?<![^\W{HAN}])" if letter.match(name[0]) else ""
-    after = rf"(?![^\W{HAN}])" if letter.match(name[-1]) else ""
-    return re.compile(before + re.escape(name) + after)
+    start_limit = rf"(?<![^\W{HAN}])" if letter.match(name[0]) else ""
+    end_limit = rf"(?![^\W{HAN}])" if letter.match(name[-1]) else ""
+    return re.compile(start_limit + re.escape(name) + end_limit)

@@ -45,27 +45,29 @@ def _section(domain: str, scores: Sequence[Score]) -> str:
     contradictory = contradictions(scores)
     scores = [score for score in scores if score.metric not in NAMES]
     metrics = list(dict.fromkeys(score.metric for score in scores))
-    ranked = ranked_assistants(scores)
+    ranked_scores = ranked_assistants(scores)
     titles = [find_metric(name).title for name in metrics]
     rows = []
-    for place, (assistant, by_metric) in enumerate(ranked[:MOST_ASSISTANTS], start=1):
+    for position, (assistant, by_metric) in enumerate(ranked_scores[:MOST_ASSISTANTS], start=1):
         values = [_value(by_metric.get(name)) for name in metrics]
         if _is_faulty(by_metric):
             values = [NOT_MEASURED, *("" for _ in metrics[1:])]
         rows.append(
-            [_rank(by_metric, place), flagged(assistant, by_metric.values()), *values, _count(by_metric)]
+            [_rank(by_metric, position), flagged(assistant, by_metric.values()), *values, _count(by_metric)]
         )
     table = markdown_table(["rank", "assistant", *titles, "n"], rows, right=["rank", *titles, "n"])
     notes = []
-    if len(ranked) > MOST_ASSISTANTS:
-        more = len(ranked) - MOST_ASSISTANTS
-        notes.append(f"{more:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`")
+    if len(ranked_scores) > MOST_ASSISTANTS:
+        hidden_count = len(ranked_scores) - MOST_ASSISTANTS
+        notes.append(
+            f"{hidden_count:,} more assistants: `memflow show leaderboard --domain {domain} --limit 0`"
+        )
     if label := score_label(scores):
         notes.append(f"Label: {label}")
     notes += score_notes(scores)
     notes += [f"{alarm.state.capitalize()}: {escape(alarm.line)}" for alarm in health_alarms(scores)]
     notes += [f"Incomplete: {escape(line)}" for line in incomplete_results(scores)]
-    order = [assistant for assistant, _ in ranked[:MOST_ASSISTANTS]]
+    order = [assistant for assistant, _ in ranked_scores[:MOST_ASSISTANTS]]
     tables = [_failure_table(title, order, rates) for title, rates in failures if rates]
     notes += [escape(sentence) for sentence in contradictory]
     return "\n".join([f"**{escape(domain)}**", "", table, *tables, *(f"\n{note}" for note in notes)])
@@ -103,7 +105,7 @@ def _value(score: Score | None) -> str:
     return " ".join(text for text in (value, interval, noise_text(score)) if text)
 
 
-def _rank(by_metric: Mapping[str, Score], place: int) -> str:
+def _rank(by_metric: Mapping[str, Score], position: int) -> str:
     """Return the range of ranks that the data leave open; the place in the table where no score has a range.
 
     A faulty assistant has no rank.
@@ -116,7 +118,7 @@ def _rank(by_metric: Mapping[str, Score], place: int) -> str:
         if score.rank_low == score.rank_high:
             return str(score.rank_low)
         return f"{score.rank_low}–{score.rank_high}"
-    return str(place)
+    return str(position)
 
 
 def _is_faulty(by_metric: Mapping[str, Score]) -> bool:
@@ -124,8 +126,8 @@ def _is_faulty(by_metric: Mapping[str, Score]) -> bool:
 
 
 def _count(by_metric: Mapping[str, Score]) -> str:
-    measured = [score for score in by_metric.values() if find_metric(score.metric).group != "bound"]
-    score = next(iter(measured or by_metric.values()))
+    quality_scores = [score for score in by_metric.values() if find_metric(score.metric).group != "bound"]
+    score = next(iter(quality_scores or by_metric.values()))
     planned = "" if score.planned is None or score.n >= score.planned else f" of {score.planned:,}"
     return f"{score.n:,}{planned}"
 

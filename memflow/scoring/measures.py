@@ -94,8 +94,8 @@ Measure = MeanMeasure | AggregateMeasure
 
 def is_compared(benchmark: str, metric: str) -> bool:
     """Return whether assistants are compared under a metric: a primary metric of the benchmark with a direction."""
-    declared = find_metric(metric)
-    return benchmark in declared.primary_for and declared.direction != "neither"
+    declaration = find_metric(metric)
+    return benchmark in declaration.primary_for and declaration.direction != "neither"
 
 
 def mean_measures(benchmark: str, values: VerdictValues, slices: Slices) -> Iterator[MeanMeasure]:

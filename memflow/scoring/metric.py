@@ -65,9 +65,9 @@ class Metric:
         if not self.name:
             raise BadSettings("a metric has an empty name. Set `name`.")
         if self.direction not in get_args(Direction):
-            known = ", ".join(get_args(Direction))
+            directions = ", ".join(get_args(Direction))
             raise BadSettings(
-                f"metric {self.name!r}: unknown direction {self.direction!r}. Use one of: {known}."
+                f"metric {self.name!r}: unknown direction {self.direction!r}. Use one of: {directions}."
             )
         low, high = self.range
         if not low < high:
@@ -80,10 +80,7 @@ class Metric:
     @property
     def range(self) -> tuple[float, float]:
         """The minimum and the maximum value of the metric; infinite where the range is unbounded."""
-        return (
-            -math.inf if self.low is None else self.low,
-            math.inf if self.high is None else self.high,
-        )
+        return (-math.inf if self.low is None else self.low, math.inf if self.high is None else self.high)
 
     def is_proportion(self, variant: str) -> bool:
         """Return whether each value under this variant is 0 or 1, apart from means over several judges."""

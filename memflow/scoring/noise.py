@@ -35,9 +35,9 @@ def with_noise(scores: Iterable[Score], repeated: Iterable[Score]) -> list[Score
     groups: dict[tuple[str, ...], list[Sequence[float]]] = {}
     for score, sample in zip(scores, samples, strict=True):
         groups.setdefault((*_group(score), sample.kind), []).append(sample.values)
-    pooled = {group: pooled_deviation(values_of_group) for group, values_of_group in groups.items()}
+    deviations = {group: pooled_deviation(values_of_group) for group, values_of_group in groups.items()}
     return [
-        _with_noise(score, sample, pooled[(*_group(score), sample.kind)])
+        _with_noise(score, sample, deviations[(*_group(score), sample.kind)])
         for score, sample in zip(scores, samples, strict=True)
     ]
 
@@ -50,10 +50,11 @@ class _Sample(NamedTuple):
 
 
 def _sample(score: Score, by_kind: Mapping[str, list[float | None]]) -> _Sample:
+    """Return the value of a score and of its repeats of the first kind in PREFERRED; empty if a value is missing."""
     kind = next((kind for kind in PREFERRED if kind in by_kind), None)
     values = [] if kind is None else [score.value, *by_kind[kind]]
-    defined = [value for value in values if value is not None]
-    return _Sample() if kind is None or len(defined) < len(values) else _Sample(kind.value, defined)
+    known_values = [value for value in values if value is not None]
+    return _Sample() if kind is None or len(known_values) < len(values) else _Sample(kind.value, known_values)
 
 
 def _with_noise(score: Score, sample: _Sample, noise: Deviation | None) -> Score:

@@ -14,8 +14,8 @@ def noise_text(score: Score, *, interval: bool = False) -> str:
     """
     if score.noise is None:
         return ""
-    ends = f" [{score.noise_low:.3f} {score.noise_high:.3f}]" if interval else ""
-    return f"±{score.noise:.3f}{ends} ({score.repeats})"
+    limits = f" [{score.noise_low:.3f} {score.noise_high:.3f}]" if interval else ""
+    return f"±{score.noise:.3f}{limits} ({score.repeats})"
 
 
 def noise_notes(scores: Sequence[Score]) -> list[str]:

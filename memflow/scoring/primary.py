@@ -53,16 +53,18 @@ def ranked_assistants(scores: Sequence[Score]) -> list[tuple[str, dict[str, Scor
 
 
 def score_numbers(scores: Iterable[Score]) -> dict[str, float]:
-    """Return the values and the ends of their intervals by name: `accuracy`, `accuracy low`, `accuracy high`.
+    """Return the values and their interval limits by name: `accuracy`, `accuracy low`, `accuracy high`.
 
-    Failure rates by state probes are named so. Scores without a value, and bounds, which rank no assistant, are left
-    out.
+    `metric_text` names a failure rate by state probes. Missing values and limits are omitted, and so are the metrics
+    without a direction, which rank no assistant.
     """
     numbers: dict[str, float] = {}
     for score in scores:
         if find_metric(score.metric).direction == "neither":
             continue
         name = metric_text(score.metric) if is_state_probe_score(score) else score.metric
-        ends = {"": score.value, " low": score.low, " high": score.high}
-        numbers |= {f"{name}{end}": value for end, value in ends.items() if value is not None}
+        value_and_limits = {"": score.value, " low": score.low, " high": score.high}
+        numbers |= {
+            f"{name}{suffix}": number for suffix, number in value_and_limits.items() if number is not None
+        }
     return numbers

@@ -30,8 +30,8 @@ class ScoreInputs:
         """Return the names of the judges behind a score; None if no judge decided it."""
         judge = parse_variant(score.variant).judge
         names = [judge] if judge is not None and judge in self.judges else self.judges
-        judged = score.metric.partition("[")[0] in self.judged_metrics
-        return ", ".join(names) if judged and names else None
+        is_judged = score.metric.partition("[")[0] in self.judged_metrics
+        return ", ".join(names) if is_judged and names else None
 
 
 @dataclass(frozen=True)
@@ -43,14 +43,14 @@ class Publication:
 
 
 def key_of(score: Score) -> Key:
-    """Return what identifies a score on the leaderboard."""
+    """Return the key of a score: (domain, assistant, metric, variant, slice)."""
     return score.domain, score.assistant, score.metric, score.variant, score.slice
 
 
 def current_scores(history: Iterable[PublishedScore]) -> dict[Key, PublishedScore]:
     """Return the newest row of each score, without scores that were removed. Rows are in the order of publication."""
-    newest = {key_of(row): row for row in history}
-    return {key: row for key, row in newest.items() if not row.removed}
+    newest_rows = {key_of(row): row for row in history}
+    return {key: row for key, row in newest_rows.items() if not row.removed}
 
 
 def rows_to_add(
@@ -80,14 +80,14 @@ def rows_to_add(
         published_row = published.pop(key_of(score), None)
         if published_row is None or _differs(row, published_row):
             rows.append(row)
-    # What is left in `published` has no score any more.
+    # The remaining rows in `published` are of scores that are no longer on the leaderboard.
     return rows + [_removed(row, number, publication) for row in published.values()]
 
 
-def _differs(row: PublishedScore, last: PublishedScore) -> bool:
-    """Return whether two rows of a score differ in more than their publication."""
-    same = replace(row, publication=last.publication, published_at=last.published_at, run=last.run)
-    return same != last
+def _differs(row: PublishedScore, published: PublishedScore) -> bool:
+    """Return whether two rows of a score differ in more than their publication (number, time and run)."""
+    publication, time, run = published.publication, published.published_at, published.run
+    return replace(row, publication=publication, published_at=time, run=run) != published
 
 
 def _removed(row: PublishedScore, number: int, publication: Publication) -> PublishedScore:

@@ -12,8 +12,8 @@ from memflow.scoring.groups import Group
 class AssistantResults:
     """One assistant's verdicts in one domain, and the verdicts of its lower and upper bound.
 
-    `probes` are all probes that need a verdict. `oracle` and `none` have the verdicts of the memories of these names
-    under the same chat model. Either is empty if that memory was not run.
+    `probes` are all probes that need a verdict. `oracle` (upper bound) and `none` (lower bound) have the verdicts of
+    the memories of these names under the same chat model. Either is empty if that memory was not run.
     """
 
     domain: str

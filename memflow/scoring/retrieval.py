@@ -44,48 +44,48 @@ class ProbeEntries:
         """The estimated tokens of these entries."""
         return sum(estimate(self.items[name].text) for name in self.recalled)
 
-    def within(self, ranking: Iterable[str]) -> list[str]:
-        """Return the best entries of a ranking within the memory's own k and tokens.
+    def cut_to_budget(self, ranking: Iterable[str]) -> list[str]:
+        """Return the ids of the best entries of a ranking within the memory's own k and tokens.
 
-        An entry that is longer than the rest of the tokens is passed over.
+        An entry that is longer than the remaining tokens is skipped.
         """
         remaining_tokens = self.tokens
-        entries: list[str] = []
+        entry_ids: list[str] = []
         for entry_id in ranking:
-            if len(entries) == self.k:
+            if len(entry_ids) == self.k:
                 break
             tokens = estimate(self.items[entry_id].text)
             if tokens <= remaining_tokens:
-                entries.append(entry_id)
+                entry_ids.append(entry_id)
                 remaining_tokens -= tokens
-        return entries
+        return entry_ids
 
     def messages(self, names: Iterable[str]) -> frozenset[str]:
         """Return the evidence messages that entries came from."""
         return self.evidence.intersection(source for name in names for source in self.items[name].sources)
 
     def ranks(self, ranking: Sequence[str]) -> list[float]:
-        """Return the rank of the first entry of each evidence message that a ranking has, in ascending order."""
-        first: dict[str, int] = {}
+        """Return the rank, from 1, of the first entry of each evidence message in a ranking, in ascending order."""
+        first_ranks: dict[str, int] = {}
         for rank, name in enumerate(ranking, start=1):
             for source in self.evidence.intersection(self.items[name].sources):
-                first.setdefault(source, rank)
-        return [float(rank) for rank in sorted(first.values())]
+                first_ranks.setdefault(source, rank)
+        return [float(rank) for rank in sorted(first_ranks.values())]
 
-    def read_failure(self, recalled: frozenset[str]) -> float | None:
+    def read_failure(self, recalled_evidence: frozenset[str]) -> float | None:
         """Return the part of the loss that is a read failure with these evidence messages recalled."""
         loss = self.attribution.loss
         if loss is None:
             return None
-        return attribute_by_evidence(self.evidence, self.messages(self.items), recalled, loss).read
+        return attribute_by_evidence(self.evidence, self.messages(self.items), recalled_evidence, loss).read
 
 
 def retrieval_rows(probe: ProbeEntries, rankings: Mapping[str, Sequence[str]]) -> list[ProbeRetrieval]:
     """Return the rows of a probe: of the memory itself, of each ranking by mode, and of random orders."""
     rows = [_row(probe, OWN, [probe.messages(probe.recalled)], probe.ranks(probe.recalled))]
     for mode, ranking in rankings.items():
-        rows.append(_row(probe, mode, [probe.messages(probe.within(ranking))], probe.ranks(ranking)))
-    random_recalls = [probe.messages(probe.within(order)) for order in _random_orders(probe)]
+        rows.append(_row(probe, mode, [probe.messages(probe.cut_to_budget(ranking))], probe.ranks(ranking)))
+    random_recalls = [probe.messages(probe.cut_to_budget(order)) for order in _random_orders(probe)]
     rows.append(_row(probe, RANDOM, random_recalls, []))
     return rows
 
@@ -96,10 +96,7 @@ def unmeasured_row(attribution: FailureAttribution, reason: str) -> ProbeRetriev
 
 
 def _row(
-    probe: ProbeEntries,
-    ranking: str,
-    recalled: Sequence[frozenset[str]],
-    ranks: list[float],
+    probe: ProbeEntries, ranking: str, recalled: Sequence[frozenset[str]], ranks: list[float]
 ) -> ProbeRetrieval:
     """Return the row of a ranking: `recalled` are the evidence messages that it recalls, in each of its draws.
 

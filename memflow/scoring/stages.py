@@ -62,15 +62,14 @@ def stages_of_metric(
     of several replies (such as failure rates by state probes): there it is the first stage that differs in the episode.
     """
     stages = dict(first)
-    earliest_of_episode: dict[str, Stage] = {}
+    episode_stages: dict[str, Stage] = {}
     if find_metric(metric).group == JOINT:
-        for probe, stage in first.items():
-            episode = episodes.get(probe, "")
-            earliest = earliest_of_episode.get(episode, stage)
-            earliest_of_episode[episode] = min(stage, earliest, key=STAGES.index)
-    for probe in changed:
-        default = earliest_of_episode.get(episodes.get(probe, ""), "judging")
-        stages[probe] = min(default, stages.get(probe, default), key=STAGES.index)
+        for probe_id, stage in first.items():
+            episode = episodes.get(probe_id, "")
+            episode_stages[episode] = min(stage, episode_stages.get(episode, stage), key=STAGES.index)
+    for probe_id in changed:
+        default = episode_stages.get(episodes.get(probe_id, ""), "judging")
+        stages[probe_id] = min(default, stages.get(probe_id, default), key=STAGES.index)
     return stages
 
 
@@ -79,41 +78,44 @@ def _answer_of(reply: Reply | None) -> tuple[Any, ...]:
 
 
 class _Histories:
-    """The first differing message of each episode."""
+    """The first differing message of each episode; an episode whose messages are equal has none."""
 
     def __init__(self, before: EvaluationRows, after: EvaluationRows) -> None:
         self._bases = after.bases
-        self._after = _by_episode(after.messages)
-        former = _by_episode(before.messages)
-        self._first: dict[str, _Difference] = {}
-        for episode in former.keys() | self._after.keys():
-            first = _first_difference(former.get(episode, ()), self._after.get(episode, ()))
-            if first is not None:
-                self._first[episode] = first
+        self._new_messages = _by_episode(after.messages)
+        old_messages = _by_episode(before.messages)
+        self._differences: dict[str, _Difference] = {}
+        for episode in old_messages.keys() | self._new_messages.keys():
+            difference = _first_difference(old_messages.get(episode, ()), self._new_messages.get(episode, ()))
+            if difference is not None:
+                self._differences[episode] = difference
 
     def stage_before(self, probe: Probe) -> Stage | None:
-        """Return the stage of the first differing message before a probe, in its base episodes or in its own."""
+        """Return the stage of the first differing message before a probe, in its base episodes or its own, or None."""
         if probe.opens:  # asked without context
             return None
-        first = self._first.get(probe.episode_id)
-        stage = first.stage if first is not None and self._is_before(first, probe) else None
+        difference = self._differences.get(probe.episode_id)
+        stage = difference.stage if difference is not None and self._is_before(difference, probe) else None
         base = self._bases.get(probe.episode_id)
         while base is not None:  # all messages of a base are before the probe
-            if base in self._first:
-                stage = self._first[base].stage
+            if base in self._differences:
+                stage = self._differences[base].stage
             base = self._bases.get(base)
         return stage
 
-    def _is_before(self, first: "_Difference", probe: Probe) -> bool:
+    def _is_before(self, difference: "_Difference", probe: Probe) -> bool:
         """Return whether a difference in the probe's own episode is before the probe."""
         if probe.after is not None:
-            ids = [message.message_id for message in self._after.get(probe.episode_id, ())]
+            ids = [message.message_id for message in self._new_messages.get(probe.episode_id, ())]
             if probe.after in ids:
-                return first.position <= ids.index(probe.after)
-        return first.checkpoint <= probe.checkpoint
+                return difference.position <= ids.index(probe.after)
+        # A probe whose message is gone is compared by checkpoint.
+        return difference.checkpoint <= probe.checkpoint
 
 
 class _Difference(NamedTuple):
+    """A differing message: its position in the episode from 0, its earlier checkpoint in both runs, and its stage."""
+
     position: int
     checkpoint: int
     stage: Stage
@@ -127,10 +129,10 @@ def _by_episode(messages: Sequence[TranscriptMessage]) -> dict[str, list[Transcr
 
 
 def _first_difference(
-    before: Sequence[TranscriptMessage], after: Sequence[TranscriptMessage]
+    old_messages: Sequence[TranscriptMessage], new_messages: Sequence[TranscriptMessage]
 ) -> _Difference | None:
     """Return the first message that differs; None if all messages are equal."""
-    for position, (old, new) in enumerate(zip_longest(before, after)):
+    for position, (old, new) in enumerate(zip_longest(old_messages, new_messages)):
         if old is not None and new is not None and _content(old) == _content(new):
             continue
         messages = [message for message in (old, new) if message is not None]

@@ -58,7 +58,11 @@ class Header(Evaluated):
 
 
 class VerdictLine(_Shape):
-    """A verdict: one line after the header. `value` is null where there is none."""
+    """A verdict: one line after the header.
+
+    `slices` has the names of the slices that the probe is in, such as `all`; `variant` the variant of the metric, such
+    as its judge. `value` is null if the reply could not be graded (missing, unparsed or quarantined).
+    """
 
     probe_id: str
     episode_id: str
@@ -110,20 +114,16 @@ def verdict_text(
         if row.probe_id in names
     ]
     header = Header(
-        format="memflow verdicts",
-        version=1,
-        **dict(evaluated),
-        verdicts=len(lines),
-        digest=digest(lines),
+        format="memflow verdicts", version=1, **dict(evaluated), verdicts=len(lines), digest=digest(lines)
     )
     return "".join(f"{line}\n" for line in (_json(header), *lines))
 
 
 def parse_verdicts(text: str, name: str) -> VerdictFile:
     """Return the content of a file. Raises BadInput with the name, the line and the reason for a damaged one."""
-    first, *rest = text.splitlines() or [""]
-    lines = [line for line in rest if line]
-    header = _parse(Header, first, name, 1)
+    header_line, *verdict_lines = text.splitlines() or [""]
+    lines = [line for line in verdict_lines if line]
+    header = _parse(Header, header_line, name, 1)
     if len(lines) != header.verdicts:
         raise BadInput(
             f"{name} is damaged: it has {len(lines):,} verdicts, but its first line states {header.verdicts:,}. Export "
@@ -135,13 +135,12 @@ def parse_verdicts(text: str, name: str) -> VerdictFile:
             "`memflow export verdicts`."
         )
     return VerdictFile(
-        header=header,
-        lines=[_parse(VerdictLine, line, name, number) for number, line in enumerate(lines, 2)],
+        header=header, lines=[_parse(VerdictLine, line, name, number) for number, line in enumerate(lines, 2)]
     )
 
 
 def with_file(values: VerdictValues, file: VerdictFile, label: str, variant: str) -> VerdictValues:
-    """Return the values with those of a file as a further assistant, the last one, which has no oracle."""
+    """Return the values with those of a file as the last assistant, without an oracle; NaN for a missing verdict."""
     positions = {probe.probe_id: position for position, probe in enumerate(values.probes)}
     no_values = np.full(len(positions), np.nan)
     file_values: dict[str, np.ndarray] = {}
@@ -151,10 +150,10 @@ def with_file(values: VerdictValues, file: VerdictFile, label: str, variant: str
             row[positions[line.probe_id]] = line.value
 
     def with_row(metric: str) -> np.ndarray:
-        others = values.values.get(metric)
-        if others is None:
-            others = np.tile(no_values, (len(values.assistants), 1))
-        return np.vstack([others, file_values.get(metric, no_values)])
+        rows = values.values.get(metric)
+        if rows is None:
+            rows = np.tile(no_values, (len(values.assistants), 1))
+        return np.vstack([rows, file_values.get(metric, no_values)])
 
     return replace(
         values,
@@ -173,11 +172,11 @@ def _parse(model: type[T], line: str, name: str, number: int) -> T:
     """Return a line of a file of verdicts. Raises BadInput with the line number and the field."""
     try:
         return model.model_validate_json(line)
-    except ValidationError as wrong:
-        first = wrong.errors(include_url=False)[0]
-        field = ".".join(str(part) for part in first["loc"])
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        field = ".".join(str(part) for part in detail["loc"])
         fault = "is no file of verdicts" if number == 1 else "is damaged"
         raise BadInput(
-            f"{name} {fault}: line {number}{f', {field}' if field else ''}: {first['msg']}. Write one with "
+            f"{name} {fault}: line {number}{f', {field}' if field else ''}: {detail['msg']}. Write one with "
             "`memflow export verdicts DOMAIN ASSISTANT FILE`."
-        ) from wrong
+        ) from error

@@ -88,12 +88,12 @@ class SqlLedger:
         messages = compress_messages(request)
         return self._writer.store(Record(request, account, time.time(), completion, messages=messages))
 
-    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+    def record_cache_hit(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         """Record a cache hit, which is written with the next commit."""
         self._reopen_after_fork()
         self._writer.add(Record(request, account, time.time(), completion, cached=True))
 
-    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+    def record_failure(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         """Record a failed request, which is written with the next commit."""
         self._reopen_after_fork()
         self._writer.add(Record(request, account, time.time(), error=error))

@@ -17,7 +17,7 @@ from memflow.memories.entries import Vector
 from memflow.memories.memory import InputType
 from memflow.resources.endpoints.embedding_form import CUT, EmbeddingForm
 from memflow.resources.models.event_loop import detached
-from memflow.timing import took
+from memflow.timing import add_model_seconds
 
 PAUSE_S = 0.002
 """Texts are collected until no new one has arrived for so many seconds."""
@@ -118,7 +118,7 @@ class CachedEmbedder(ABC):
             if future.done() and (error := future.exception()) is not None:
                 raise error
         embedded = {key: future.result() for key, future in futures.items()}
-        took(sum(timed.seconds for timed in embedded.values()))
+        add_model_seconds(sum(timed.seconds for timed in embedded.values()))
         return np.stack([embedded[key].vector for key in keys])
 
     def _future(self, key: str, text: SentText) -> asyncio.Future[TimedVector]:

@@ -31,7 +31,7 @@ class RecordedEmbedder:
         try:
             vectors = await self._inner.embed(texts, input_type)
         except ChatError as error:
-            self._ledger.failed(_REQUEST, self._account, error)
+            self._ledger.record_failure(_REQUEST, self._account, error)
             raise
         self.dimensions = self._inner.dimensions
         return vectors

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from memflow.chat.requests import Completion
-from memflow.timing import count_completion, count_waiting, leave_unmeasured, timed, took
+from memflow.timing import add_model_seconds, count_completion, count_waiting, leave_unmeasured, timed
 
 
 @dataclass
@@ -81,7 +81,7 @@ async def test_model_seconds_and_calls_include_all_concurrent_requests() -> None
 
 async def test_model_seconds_include_embedder_time_in_a_thread() -> None:
     clock = Clock()
-    _, watch = await timed(asyncio.to_thread(took, 4.0), clock)
+    _, watch = await timed(asyncio.to_thread(add_model_seconds, 4.0), clock)
     assert watch is not None and (watch.own, watch.models, watch.calls) == (0.0, 4.0, 0)
 
 
@@ -91,7 +91,7 @@ async def test_concurrent_operations_are_timed_separately() -> None:
     async def work(seconds: float) -> None:
         for _ in range(3):
             clock.work(seconds)
-            took(seconds)
+            add_model_seconds(seconds)
             await asyncio.sleep(0)
 
     found = await asyncio.gather(*(timed(work(each), clock) for each in (1.0, 2.0)))
@@ -127,7 +127,7 @@ async def test_timed_propagates_errors_and_cancellations() -> None:
 async def test_timed_returns_no_measurement_without_a_clock() -> None:
     assert await timed(asyncio.sleep(0, "done"), None) == ("done", None)
     assert await count_completion(Model(Clock()).complete("one")) == Completion("one", latency_s=10.0)
-    took(1.0)
+    add_model_seconds(1.0)
 
 
 async def test_waiting_for_a_program_of_the_memory_counts_as_its_own_seconds() -> None:

@@ -52,7 +52,7 @@ def test_ledger_answers_and_counts_although_the_clock_goes_back(
     with SqlLedger(url) as ledger:
         (first,) = store(ledger, key)
         store(ledger, "b" * 32)
-        ledger.used(first, request(key), ACCOUNT)
+        ledger.record_cache_hit(first, request(key), ACCOUNT)
         assert find(ledger, key) == completion(key=key)
         assert [(row.requests, row.cache_hits) for row in ledger.usage(by=())] == [(2, 1)]
         assert ledger.run_starts([ACCOUNT.run]) == {ACCOUNT.run: NOW.timestamp() - 3600}

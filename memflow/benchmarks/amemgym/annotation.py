@@ -43,8 +43,8 @@ def _integrity_candidates(config: KindConfig, tables: DomainTables) -> Iterator[
     for message in tables.said:
         sessions.setdefault((message.episode_id, message.event), []).append(message)
     for (episode, event), messages in sessions.items():
-        ordered = sorted(messages, key=lambda message: message.position)
-        user_turns = [message for message in ordered if message.role == "user"]
+        session = sorted(messages, key=lambda message: message.position)
+        user_turns = [message for message in session if message.role == "user"]
         is_complete = all(message.reason is None for message in messages)
         if episode not in histories_by_user or len(user_turns) < 2 or not is_complete:
             continue
@@ -124,6 +124,7 @@ def _options(name: str, texts: Sequence[str]) -> list[Label]:
 
 
 def _option_name(options: Iterable[Label], text: str) -> str:
+    """Return the name of the first option with this text. Raises StopIteration without one."""
     return next(option.name for option in options if option.says == text)
 
 

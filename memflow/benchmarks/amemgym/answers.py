@@ -153,10 +153,10 @@ class Groups(_Bounded):
     def fault(self, variables: Iterable[str]) -> str | None:
         """Return an error unless each of `variables` is in exactly one group and all texts differ."""
         names = [name for group in self.groups for name in group.variables]
-        if missing := [name for name in variables if name not in names]:
-            return f"no group names {', '.join(missing)}"
-        if twice := repeated(names):
-            return f"more than one group names {', '.join(twice)}"
+        if missing_names := [name for name in variables if name not in names]:
+            return f"no group names {', '.join(missing_names)}"
+        if repeated_names := repeated(names):
+            return f"more than one group names {', '.join(repeated_names)}"
         if repeated(group.text for group in self.groups):
             return "two groups have the same text"
         return None

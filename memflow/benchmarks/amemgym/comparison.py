@@ -11,14 +11,7 @@ import numpy as np
 from memflow.metrics.diagnosis import memory_score
 from memflow.records import Probe
 from memflow.scoring.estimate import chance_values, change_slices
-from memflow.scoring.measures import (
-    STANDARD,
-    AggregateMeasure,
-    Array,
-    Mask,
-    PairedSums,
-    VerdictValues,
-)
+from memflow.scoring.measures import STANDARD, AggregateMeasure, Array, Mask, PairedSums, VerdictValues
 
 NO_ORACLE = "the memory oracle has no scores with the same model, or is faulty; run it as well"
 PARTS = 4
@@ -63,6 +56,7 @@ def memory_score_measures(values: VerdictValues) -> Iterator[AggregateMeasure]:
         return mask
 
     def pair(a: int, b: int) -> PairedSums:
+        """Return the sums of two assistants over the probes of both, for the users with such a probe."""
         in_a, in_b = has_values(a), has_values(b)
         in_both = in_a & in_b
         users_in_both = np.isin(np.arange(len(users)), user_indexes[in_both])
@@ -85,6 +79,6 @@ def memory_score_measures(values: VerdictValues) -> Iterator[AggregateMeasure]:
 
 
 def pooled_memory_score(sums: Array) -> Array:
-    """Return the memory scores of sums of shape (m, PARTS x periods)."""
+    """Return m memory scores of sums of shape (m, PARTS x periods); NaN where a period has no probes."""
     overall, upper, random, counts = np.split(sums, PARTS, axis=-1)
     return memory_score(overall / counts, upper / counts, random / counts)

@@ -43,12 +43,13 @@ def make_episodes(domain: Domain, states: States, turns: Sequence[Turn], simulat
 
 
 def _event(config: AMemGymConfig, history: History, session: Sequence[Turn], simulator: Chat) -> Event:
-    first = session[0]
+    """Return the event of a session: given in rounds off-policy, or an exchange with follow-up messages on-policy."""
+    opening = session[0]
     messages = tuple(message_of(turn) for turn in session)
-    if first.kind == "given":
-        return Event(first.event, first.checkpoint, "given", messages, together=ROUND)
-    follow_up = make_user_model(config, history, first, simulator) if first.follow_ups else None
-    return Event(first.event, first.checkpoint, "exchange", messages, first.follow_ups, follow_up)
+    if opening.kind == "given":
+        return Event(opening.event, opening.checkpoint, "given", messages, together=ROUND)
+    follow_up = make_user_model(config, history, opening, simulator) if opening.follow_ups else None
+    return Event(opening.event, opening.checkpoint, "exchange", messages, opening.follow_ups, follow_up)
 
 
 def make_replier(domain: Domain, chat: Chat) -> Replier | None:

@@ -26,16 +26,18 @@ from memflow.tokens import estimate
 
 def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
     """Return a claim for every value that a state takes in a period, by user, period and variable."""
-    exposing: dict[tuple[str, int, str], Turn] = {}
-    unknown: dict[tuple[str, int], Turn] = {}
+    exposing_turns: dict[tuple[str, int, str], Turn] = {}
+    turns_with_unknown_values: dict[tuple[str, int], Turn] = {}
     for turn in turns:
         if turn.position == 0 and turn.exposes is None:
-            unknown[turn.episode_id, turn.checkpoint] = turn
+            turns_with_unknown_values[turn.episode_id, turn.checkpoint] = turn
         for name in exposed_values(turn):
-            exposing[turn.episode_id, turn.checkpoint, name] = turn
+            exposing_turns[turn.episode_id, turn.checkpoint, name] = turn
 
     def claim(user_id: str, period: int, change: Change) -> Claim:
-        turn = exposing.get((user_id, period, change.variable), unknown.get((user_id, period)))
+        """Return the claim on a change, with a reason if no valid message of its period can state the value."""
+        unknown_turn = turns_with_unknown_values.get((user_id, period))
+        turn = exposing_turns.get((user_id, period, change.variable), unknown_turn)
         return Claim(
             domain=domain.name,
             assistant=assistant,
@@ -54,7 +56,7 @@ def make_claims(domain: Domain, assistant: str, states: States, turns: Sequence[
 
 
 def _missing_statement(turn: Turn | None) -> str | None:
-    """Return why no valid message states a value, given the message that should; None if one does."""
+    """Return why no valid message states a value, given the message that should state it; None if it does."""
     if turn is None:
         return "no message of the period tells it"
     return None if turn.reason is None else f"the message {turn.message_id}, which tells it, is quarantined"
@@ -71,10 +73,10 @@ async def judge_claims(claims: Sequence[Claim], texts: MemorySnapshots, judge: C
     for claim in claims:
         if claim.reason is None:
             groups.setdefault((claim.episode_id, claim.checkpoint), []).append(claim)
-    judged = await asyncio.gather(
+    judged_groups = await asyncio.gather(
         *(_judge_group(group, texts.get(key, ""), judge) for key, group in groups.items())
     )
-    judged_claims = {claim.claim_id: claim for group in judged for claim in group}
+    judged_claims = {claim.claim_id: claim for group in judged_groups for claim in group}
     return [judged_claims.get(claim.claim_id, claim) for claim in claims]
 
 

@@ -74,19 +74,21 @@ def recorded_turns(
     for turn in openings:
         if turn.reason is None:
             openings_by_period.setdefault((turn.episode_id, turn.checkpoint), []).append(turn)
-    reasons = {place: run.reason(*place) for place in openings_by_period}
+    reasons = {user_period: run.reason(*user_period) for user_period in openings_by_period}
     sessions: dict[str, Sequence[RecordedMessage]] = {}
-    for place, turns in openings_by_period.items():
-        if reasons[place] is None:
-            sessions |= run.sessions(*place, turns)
-    recorded: list[Turn] = []
+    for user_period, turns in openings_by_period.items():
+        if reasons[user_period] is None:
+            sessions |= run.sessions(*user_period, turns)
+    turns_of_run: list[Turn] = []
     for turn in openings:
         opening = replace(turn, reason=turn.reason or reasons.get((turn.episode_id, turn.checkpoint)))
-        recorded += _recorded_session_turns(opening, sessions.get(turn.message_id, []))
-    return recorded
+        turns_of_run += _recorded_session_turns(opening, sessions.get(turn.message_id, []))
+    return turns_of_run
 
 
 class _RecordedRun:
+    """The dialogues of the only recorded run among `records`, by user and period."""
+
     def __init__(self, config: AMemGymConfig, records: Sequence[Record]) -> None:
         self.config = config
         dialogue_records = [record for record in records if record.record_id.startswith(PREFIX)]
@@ -132,21 +134,23 @@ class _RecordedRun:
             sessions[opening.message_id] = session
         return sessions
 
-    def _session_error(self, opening: Turn, session: Sequence[RecordedMessage], cut: bool) -> str | None:
+    def _session_error(self, opening: Turn, session: Sequence[RecordedMessage], is_cut: bool) -> str | None:
+        """Return why a recorded session is not the user's session, or None. One that `is_cut` may be shorter."""
         expected_length = 2 * self.config.rounds(opening.checkpoint)
         first_text = session[0].content if session else ""
         if first_text != opening.text:
-            recorded, expected = (
+            recorded_text, expected_text = (
                 json.dumps(text[:SHOWN_CHARACTERS], ensure_ascii=False) for text in (first_text, opening.text)
             )
             return (
-                f"the recorded session starts with {recorded}, but the user's session starts with {expected}"
+                f"the recorded session starts with {recorded_text}, but the user's session starts with "
+                f"{expected_text}"
             )
         for number, message in enumerate(session):
             role = "assistant" if number % 2 else "user"
             if message.role != role:
                 return f"message {number} has the role {message.role} instead of {role}"
-        if len(session) > expected_length or (len(session) < expected_length and not cut):
+        if len(session) > expected_length or (len(session) < expected_length and not is_cut):
             return f"the recorded session has {len(session)} messages, but the domain's rounds need {expected_length}"
         return None
 

@@ -46,6 +46,7 @@ class QuestionOptions:
 
 
 def published_options(record: Record) -> list[QuestionOptions]:
+    """Return the options of a published user's questions, in order."""
     user = PublishedUser.model_validate_json(record.content)
     return [
         QuestionOptions(
@@ -66,10 +67,10 @@ async def generated_options(domain: Domain, history: History, simulator: Chat) -
     config = parse_config(domain)
     writer = OptionWriter(domain, config, history, simulator)
     options = await asyncio.gather(*(writer.write(question) for question in history.questions))
-    failed = next((item for item in options if item.reason is not None), None)
-    if config.quarantine == "item" or failed is None:
+    failed_question = next((item for item in options if item.reason is not None), None)
+    if config.quarantine == "item" or failed_question is None:
         return options
-    reason = f"the user is dropped: question {failed.question!r}: {failed.reason}"
+    reason = f"the user is dropped: question {failed_question.question!r}: {failed_question.reason}"
     return [replace(item, reason=item.reason or reason) for item in options]
 
 
@@ -129,9 +130,9 @@ class OptionWriter:
     async def _refine_until_recovered(
         self, question: str, variants: Sequence[Mapping[str, str]], index: int, text: str
     ) -> tuple[str, str | None]:
-        """Return `text`, rewritten until the simulator recovers variant `index` from the text alone.
+        """Return (text, reason): `text`, rewritten until the simulator recovers variant `index` from the text alone.
 
-        The second item is a reason if the simulator never recovers the variant, otherwise None.
+        The reason is None unless the simulator never recovers the variant, or a request fails.
         """
         reader = prompt("recover", choice_of(len(variants)), self.config.language)
         writer = prompt("answer_again", language=self.config.language)
@@ -140,19 +141,19 @@ class OptionWriter:
             recovery = await ask(self.simulator, reader, fields)
             if recovery.value is None:
                 return text, recovery.reason
-            recovered = recovery.value.answer - 1
-            if recovered == index:
+            choice = recovery.value.answer - 1
+            if choice == index:
                 return text, None
             if refinement < self.config.refinements:
-                fields |= {"meant": json_lines(variants[index]), "taken": json_lines(variants[recovered])}
+                fields |= {"meant": json_lines(variants[index]), "taken": json_lines(variants[choice])}
                 rewrite = await ask(self.simulator, writer, fields)
                 if rewrite.value is None:
                     return text, rewrite.reason
                 text = rewrite.value.answer
-        expected, actual = (", ".join(variants[number].values()) for number in (index, recovered))
+        gold, guess = (", ".join(variants[number].values()) for number in (index, choice))
         return (
             text,
-            f"after {self.config.refinements} refinements the answer for ({expected}) is still recovered as ({actual})",
+            f"after {self.config.refinements} refinements the answer for ({gold}) is still recovered as ({guess})",
         )
 
 

@@ -103,6 +103,7 @@ class _ProbeBuilder:
     stated_by: Mapping[str, Sequence[Turn]]
 
     def choice(self, number: int, question: QuestionOptions) -> Probe:
+        """Return the choice probe of the user's question `number` (from 0)."""
         values = self._values(question.variables)
         return replace(
             self._probe(f"q{number}", question.variables, question.reason),
@@ -124,6 +125,7 @@ class _ProbeBuilder:
         )
 
     def _probe(self, label: str, variables: Sequence[str], reason: str | None) -> Probe:
+        """Return a state probe of `variables` without question and gold, with its evidence and context."""
         values = self._values(variables)
         sources = [turn for name in variables for turn in self.stated_by.get(name, ())]
         user_id = self.history.profile.user_id

@@ -99,6 +99,7 @@ def _published_dialogues(user: str, period: str | None, file: File) -> Iterator[
 
 
 def _parse(user: str, content: tuple[str, Any]) -> tuple[str, Any]:
+    """Return the record id and the dialogue of one period, given (`period_NN`, sessions). Raises RecordFault."""
     name, sessions = content
     number = _PERIOD.fullmatch(name)
     if number is None:

@@ -98,10 +98,11 @@ class StateResult(_Result):
 
     @model_validator(mode="after")
     def _has_a_schema(self) -> "StateResult":
-        missing = [value.info_type for value in self.results if value.info_type not in self.schema_of_query()]
-        if missing:
+        """Raise ValueError unless the query lists the possible values of each answered variable."""
+        names = [value.info_type for value in self.results if value.info_type not in self.schema_of_query()]
+        if names:
             raise ValueError(
-                f"the recorded query does not list the possible values of the variable {missing[0]}; record it again"
+                f"the recorded query does not list the possible values of the variable {names[0]}; record it again"
             )
         return self
 

@@ -47,8 +47,8 @@ def recorded_users(records: Sequence[Record]) -> list[Record]:
 def _rebuild(user: str, files: Mapping[str, Record], dialogues: Mapping[int, RecordedDialogue]) -> Record:
     """Return the record of a user, with a reason if the user cannot be rebuilt."""
     record = replace(next(iter(files.values())), record_id=user, content="null", reason=None)
-    if invalid := next((file for file in files.values() if file.reason is not None), None):
-        fault = f"{invalid.source}, {invalid.reason}. Fix the files of the run."
+    if invalid_file := next((file for file in files.values() if file.reason is not None), None):
+        fault = f"{invalid_file.source}, {invalid_file.reason}. Fix the files of the run."
         return replace(record, reason=f"the user cannot be rebuilt: {fault}")
     contents = {name: json.loads(file.content)["periods"] for name, file in files.items()}
     results = UserResults.from_files(contents.get(OVERALL), contents.get(DIAGNOSIS))
@@ -69,16 +69,16 @@ def _rebuilt_content(
     """Return the user in the published format. Raises BadInput for missing or contradictory results."""
     variables, schema = _variables_and_schema(results)
     periods = []
-    previous: dict[str, str] = {}
-    recorded = {*dialogues, *(period for period, _ in (*results.states, *results.choices))}
-    for period in range(1 + max(recorded, default=0)):
+    previous_state: dict[str, str] = {}
+    recorded_periods = {*dialogues, *(period for period, _ in (*results.states, *results.choices))}
+    for period in range(1 + max(recorded_periods, default=0)):
         state = _state(results, period, variables, schema)
         sessions = _sessions(dialogues, period)
-        changed = [name for name in state if previous.get(name) != state[name]]
-        updates = {name: {"old": previous.get(name), "new": state[name]} for name in changed}
+        changed_names = [name for name in state if previous_state.get(name) != state[name]]
+        updates = {name: {"old": previous_state.get(name), "new": state[name]} for name in changed_names}
         end = sessions[-1]["session_time"][:DAY]
         periods.append({"period_end": end, "sessions": sessions, "state": state, "updates": updates})
-        previous = state
+        previous_state = state
     return {
         "id": user,
         "start_time": periods[0]["period_end"],
@@ -89,10 +89,10 @@ def _rebuilt_content(
     }
 
 
-def _add(values: dict[K, V], key: K, value: V, what: str) -> None:
+def _add(values: dict[K, V], key: K, value: V, conflict: str) -> None:
     """Add a value that several results give. Raises BadInput if they differ."""
     if values.setdefault(key, value) != value:
-        raise BadInput(f"two results {what}; use the files of one run")
+        raise BadInput(f"two results {conflict}; use the files of one run")
 
 
 def _variables_and_schema(results: UserResults) -> tuple[dict[int, list[str]], dict[str, list[str]]]:
@@ -103,9 +103,9 @@ def _variables_and_schema(results: UserResults) -> tuple[dict[int, list[str]], d
         variables.setdefault(number, result.variables)
         for name, values in result.schema_of_query().items():
             _add(schema, name, values, f"list different possible values of the variable {name}")
-    if missing := [number for _, number in results.choices if number not in variables]:
+    if missing_questions := [number for _, number in results.choices if number not in variables]:
         raise BadInput(
-            f"no result in {DIAGNOSIS} names the variables of question {missing[0]}; add the missing results"
+            f"no result in {DIAGNOSIS} names the variables of question {missing_questions[0]}; add the missing results"
         )
     return dict(sorted(variables.items())), schema
 
@@ -117,17 +117,17 @@ def _state(
     state: dict[str, str] = {}
     for number, names in variables.items():
         values: list[tuple[str, str]] = []
-        if (stated := results.states.get((period, number))) is not None:
-            values += stated.truth.items()
-        if (chosen := results.choices.get((period, number))) is not None:
-            values += zip(names, chosen.answer_state, strict=False)
+        if (state_result := results.states.get((period, number))) is not None:
+            values += state_result.truth.items()
+        if (choice_result := results.choices.get((period, number))) is not None:
+            values += zip(names, choice_result.answer_state, strict=False)
         for name, value in values:
             _add(
                 state, name, value, f"of period {period} contain different true values of the variable {name}"
             )
-    if missing := [name for name in schema if name not in state]:
+    if missing_names := [name for name in schema if name not in state]:
         raise BadInput(
-            f"no result of period {period} contains the true value of the variable {missing[0]}; "
+            f"no result of period {period} contains the true value of the variable {missing_names[0]}; "
             "add the missing results"
         )
     return {name: state[name] for name in schema}
@@ -161,8 +161,8 @@ def _question(results: UserResults, number: int, variables: Sequence[str]) -> di
     options: dict[int, tuple[Any, ...]] = {}
     for result in answers:
         for option_number, *option in result.options():
-            what = f"give option {option_number} of question {number} different texts or states"
-            _add(options, option_number, tuple(option), what)
+            conflict = f"give option {option_number} of question {number} different texts or states"
+            _add(options, option_number, tuple(option), conflict)
     return {
         "query": queries[0],
         "required_info": list(variables),

@@ -96,6 +96,7 @@ class _Answers:
         ]
 
     def _choice_reply(self, probe: Probe, result: ChoiceResult) -> Reply:
+        """Return the recorded choice as a reply; with a reason if it contradicts the probe or its own score."""
         usage = result.llm_usage_statistics
         reply = replace(
             self._empty_reply(probe, result.raw_response),
@@ -115,6 +116,7 @@ class _Answers:
         return replace(reply, parsed=str(1 + probe.options.index(result.response_choice)))
 
     def _state_reply(self, probe: Probe, result: StateResult) -> Reply:
+        """Return the recorded values as a reply; with a reason if they contradict the probe or their own scores."""
         reply = replace(self._empty_reply(probe, result.raw_response), attempts=1)
         if result.truth != json.loads(probe.gold):
             return replace(reply, reason="the true values in the recorded answer are not those of the probe")
@@ -128,6 +130,7 @@ class _Answers:
         return self._empty_reply(probe, None, "the recorded run has no valid answer")
 
     def _empty_reply(self, probe: Probe, text: str | None, reason: str | None = None) -> Reply:
+        """Return a reply without a parsed answer; `text` is the recorded text."""
         return Reply(
             domain=self.domain.name,
             assistant=self.assistant,

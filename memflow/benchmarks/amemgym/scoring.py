@@ -67,11 +67,11 @@ class _MetricValues:
 
     def score(self, context: MetricContext, probes: Sequence[Probe], slice_name: str) -> Score:
         """Return the score of the probes of a slice."""
-        asked = [probe for probe in probes if probe.kind == self.kind]
+        probes_of_kind = [probe for probe in probes if probe.kind == self.kind]
         return probe_score(
             context,
             self.metric,
-            asked,
+            probes_of_kind,
             self.values,
             slice_name=slice_name,
             variant=self.variant,
@@ -100,10 +100,7 @@ def _metric_values(results: AssistantResults) -> list[_MetricValues]:
 
 
 def _memory_scores(
-    context: MetricContext,
-    results: AssistantResults,
-    probes: Sequence[Probe],
-    slice_name: str,
+    context: MetricContext, results: AssistantResults, probes: Sequence[Probe], slice_name: str
 ) -> Iterator[Score]:
     """Yield the memory score and its variants over the probes that both the assistant and the oracle answered."""
     choices = [probe for probe in probes if probe.kind == "choice"]
@@ -113,16 +110,18 @@ def _memory_scores(
     with_chance = [_values_with_chance(verdicts, chance) for verdicts in (results.verdicts, results.oracle)]
     for variant in ("standard", "per_user_ratio", CHANCE):
         correct, oracle = with_chance if variant == CHANCE else answers
-        answered = [probe for probe in choices if probe.probe_id in correct and probe.probe_id in oracle]
-        users = list(dict.fromkeys(probe.episode_id for probe in answered))
+        answered_probes = [
+            probe for probe in choices if probe.probe_id in correct and probe.probe_id in oracle
+        ]
+        users = list(dict.fromkeys(probe.episode_id for probe in answered_probes))
         sums = np.zeros((PARTS, len(users), len(periods)))
-        for probe in answered:
+        for probe in answered_probes:
             user, period, key = users.index(probe.episode_id), periods.index(probe.checkpoint), probe.probe_id
             sums[:, user, period] += (correct[key], oracle[key], chance[key], 1.0)
         yield estimate(
             context,
             "memory_score",
-            Sample(len(choices), len(answered), len(users)),
+            Sample(len(choices), len(answered_probes), len(users)),
             partial(statistic_interval, _statistic(variant, sums), len(users), seed=context.seed),
             slice_name=slice_name,
             variant=variant,
@@ -180,13 +179,13 @@ def cycle_scores(context: MetricContext, results: AssistantResults, overall: Sco
     for cycle, steps in sorted(steps_by_cycle.items()):
         sums: dict[str, tuple[float, int]] = {}
         for step in steps:
-            correct, answered = sums.get(step.episode_id, (0.0, 0))
-            sums[step.episode_id] = correct + step.correct, answered + step.answered
+            correct_count, answer_count = sums.get(step.episode_id, (0.0, 0))
+            sums[step.episode_id] = correct_count + step.correct, answer_count + step.answered
         # Step 1 has the answers of the first play, which is cycle 0.
         yield mean_score(
             context,
             "accuracy",
-            [(correct, answered) for correct, answered in sums.values() if answered],
+            [(correct_count, answer_count) for correct_count, answer_count in sums.values() if answer_count],
             sum(step.asked for step in steps),
             slice_name=f"cycle {cycle - 1}",
         )

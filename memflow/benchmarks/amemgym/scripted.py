@@ -65,6 +65,7 @@ def _portrait(request: ChatRequest) -> Portrait:
 
 
 def _questions(request: ChatRequest) -> DraftQuestions:
+    """Return questions on random topics of the vocabulary, then on numbered further topics."""
     rng, vocabulary = _rng(request), vocabulary_of(request)
     question_count = int(request.fields["questions"])
     variable_count = int(request.fields["variables"])
@@ -89,17 +90,17 @@ def _refine(request: ChatRequest) -> str:
     names = request.fields["names"].split("\n")
     canonical = {name: vocabulary_of(request).canonical(name) for name in names}
     counts = Counter(canonical.values())
-    merged = {name: new if counts[new] > 1 else name for name, new in canonical.items()}
-    return json.dumps(merged, ensure_ascii=False)
+    renames = {name: new if counts[new] > 1 else name for name, new in canonical.items()}
+    return json.dumps(renames, ensure_ascii=False)
 
 
 def _unify(request: ChatRequest) -> str:
     value_count = int(request.fields["values"])
-    merged = {}
+    values_by_name = {}
     for name, values_by_question in _json(request, "merged").items():
         distinct_values = dict.fromkeys(chain.from_iterable(values_by_question.values()))
-        merged[name] = list(distinct_values)[:value_count]
-    return json.dumps(merged, ensure_ascii=False)
+        values_by_name[name] = list(distinct_values)[:value_count]
+    return json.dumps(values_by_name, ensure_ascii=False)
 
 
 def _initial_state(request: ChatRequest) -> str:
@@ -108,21 +109,23 @@ def _initial_state(request: ChatRequest) -> str:
 
 
 def _updates(request: ChatRequest) -> str:
+    """Return a new random value for as many random variables as the request asks for, as JSON."""
     rng = _rng(request)
     choices = _json(request, "schema")
-    selected = rng.sample([*choices], min(int(request.fields["changes"]), len(choices)))
-    moves = [{"variable": name, "value": rng.choice(choices[name])} for name in choices if name in selected]
+    names = rng.sample([*choices], min(int(request.fields["changes"]), len(choices)))
+    moves = [{"variable": name, "value": rng.choice(choices[name])} for name in choices if name in names]
     return json.dumps(
         {"summary": rng.choice(vocabulary_of(request).occasions), "moves": moves}, ensure_ascii=False
     )
 
 
 def _events(request: ChatRequest) -> Groups:
+    """Return a life event for each group of changed variables, on a random occasion."""
     rng, vocabulary = _rng(request), vocabulary_of(request)
 
     def event(names: Sequence[str]) -> str:
-        changed = vocabulary.comma.join(map(in_words, names))
-        return vocabulary.event.format(occasion=rng.choice(vocabulary.occasions), names=changed)
+        names_text = vocabulary.comma.join(map(in_words, names))
+        return vocabulary.event.format(occasion=rng.choice(vocabulary.occasions), names=names_text)
 
     groups = _topic_groups(request, [*_json(request, "changes")])
     return Groups(groups=[Group(variables=names, text=event(names)) for names in groups])
@@ -148,17 +151,17 @@ def _message(request: ChatRequest, rng: random.Random, state: Mapping[str, str],
     The question depends on the first variable and on the quarter of the year, so a user rarely repeats one.
     """
     vocabulary, variable = vocabulary_of(request), next(iter(state))
-    told = vocabulary.joined([rng.choice(getattr(vocabulary.texts(*item), kind)) for item in state.items()])
+    text = vocabulary.joined([rng.choice(getattr(vocabulary.texts(*item), kind)) for item in state.items()])
     topic = vocabulary.topic_of(variable)
     words = vocabulary.topics.get(topic)
     if words is None:
-        return vocabulary.space.join([told, vocabulary.asked])
+        return vocabulary.space.join([text, vocabulary.asked])
     name, names, exchanges = vocabulary.canonical(variable), [*words["variables"]], words["exchanges"]
     year, month, _ = map(int, request.fields["date"].split("-"))
     number = (12 * year + month) // 3 * len(names) + [*names, name].index(name)
     order = random.Random(seeded(request.fields["profile"], topic)).sample(exchanges, len(exchanges))
-    ask, aside = order[number % len(order)][0], vocabulary.within_sentence(told)
-    return rng.choice(vocabulary.frames[kind]).format(told=told, aside=aside, ask=ask)
+    ask, aside = order[number % len(order)][0], vocabulary.within_sentence(text)
+    return rng.choice(vocabulary.frames[kind]).format(told=text, aside=aside, ask=ask)
 
 
 def _topic_groups(request: ChatRequest, names: Sequence[str]) -> list[list[str]]:
@@ -183,8 +186,8 @@ def _exposure(request: ChatRequest) -> str:
 
 def _utterance_again(request: ChatRequest) -> Utterance:
     vocabulary = vocabulary_of(request)
-    told = [vocabulary.texts(name, value).told[0] for name, value in _json(request, "meant").items()]
-    return Utterance(text=vocabulary.joined(told))
+    texts = [vocabulary.texts(name, value).told[0] for name, value in _json(request, "meant").items()]
+    return Utterance(text=vocabulary.joined(texts))
 
 
 def _answers(request: ChatRequest) -> AnswerTexts:
@@ -200,8 +203,8 @@ def _answer_again(request: ChatRequest) -> AnswerText:
 
 
 def _recover(request: ChatRequest) -> ChoiceAnswer:
-    advised = set(statements(request.fields["answer"]).values())
-    counts = [len(advised & set(map(in_words, variant.values()))) for variant in _variants(request)]
+    advised_values = set(statements(request.fields["answer"]).values())
+    counts = [len(advised_values & set(map(in_words, variant.values()))) for variant in _variants(request)]
     return ChoiceAnswer(answer=1 + counts.index(max(counts)))
 
 
@@ -248,8 +251,8 @@ def _next(request: ChatRequest) -> str:
             if exchange[0] in query:
                 exchanges = [*words["exchanges"][number:], *words["exchanges"][:number]]
                 _, *questions = [text for texts in exchanges for text in texts[::2]]
-                asked = [index for index, question in enumerate(questions) if question in context]
-                next_index = asked[-1] + 1 if asked else 0
+                asked_indexes = [index for index, question in enumerate(questions) if question in context]
+                next_index = asked_indexes[-1] + 1 if asked_indexes else 0
                 return questions[next_index % len(questions)]
     return vocabulary_of(request).asked
 

@@ -50,9 +50,9 @@ def best_options(text: str, options: Sequence[str]) -> list[int]:
     for values_of_option in values_of_options:
         for name, value in values_of_option.items():
             values.setdefault(name, []).append(value)
-    stated = stated_values(text, values)
+    values_of_text = stated_values(text, values)
     match_counts = [
-        sum(stated[name] == value for name, value in values_of_option.items())
+        sum(values_of_text[name] == value for name, value in values_of_option.items())
         for values_of_option in values_of_options
     ]
     return [index for index, count in enumerate(match_counts) if count == max(match_counts)]
@@ -61,15 +61,15 @@ def best_options(text: str, options: Sequence[str]) -> list[int]:
 def stated_values(text: str, schema: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
     """Return the last value that `text` states for each variable of `schema`, or None."""
     words = text.lower().replace("_", " ")
-    stated: dict[str, str | None] = {}
+    values_of_text: dict[str, str | None] = {}
     for name, values in schema.items():
         vocabulary_values = worded_values(in_words(name))
         if values and all(in_words(value) in vocabulary_values for value in values):
             position, value = max((_position(words, in_words(value)), value) for value in values)
-            stated[name] = value if position >= 0 else None
+            values_of_text[name] = value if position >= 0 else None
         else:
-            stated[name] = _last_stated(_sentences(text), name, values)
-    return stated
+            values_of_text[name] = _last_stated(_sentences(text), name, values)
+    return values_of_text
 
 
 def _sentences(text: str) -> list[str]:
@@ -83,6 +83,7 @@ def _sentences_of_line(line: str) -> tuple[str, ...]:
 
 
 def _last_stated(sentences: Sequence[str], variable: str, values: Sequence[str]) -> str | None:
+    """Return the last value in the last sentence that names the variable and a value; None without one."""
     name = in_words(variable)
     for sentence in reversed(sentences):
         if name not in sentence or _position(sentence, name) < 0:
@@ -105,5 +106,8 @@ def _position(sentence: str, words: str) -> int:
 @lru_cache(maxsize=_CACHED)
 def _whole_words(words: str) -> re.Pattern[str]:
     """Return the pattern of `words` as whole words. Chinese words match anywhere, as Chinese has no word boundaries."""
-    left, right = (r"(?<!\w)" if words[:1].isascii() else "", r"(?!\w)" if words[-1:].isascii() else "")
-    return re.compile(left + re.escape(words) + right)
+    start, end = (
+        r"(?<!\w)" if words[:1].isascii() else "",
+        r"(?!\w)" if words[-1:].isascii() else "",
+    )
+    return re.compile(start + re.escape(words) + end)

@@ -75,20 +75,20 @@ class ScriptVocabulary:
     def topic_of(self, variable: str) -> str:
         """Return the topic of a variable; of a shared variable, the first topic that has it."""
         name = self.canonical(variable)
-        named = (topic for topic, words in self.topics.items() if name in words["variables"])
-        composed = (topic for topic in self.topics if variable.startswith(topic))
-        return next(composed, next(named, ""))
+        topics_with_variable = (topic for topic, words in self.topics.items() if name in words["variables"])
+        topics_in_name = (topic for topic in self.topics if variable.startswith(topic))
+        return next(topics_in_name, next(topics_with_variable, ""))
 
     def texts(self, variable: str, value: str) -> ValueTexts:
         """Return the texts of a value, composed for one that the vocabulary does not have."""
         name, words = in_words(variable), in_words(value)
-        told = [pattern.format(variable=name, value=words) for pattern in self.told]
-        return self.worded.get(in_words(self.canonical(variable)), {}).get(words) or ValueTexts(told, told)
+        texts = [pattern.format(variable=name, value=words) for pattern in self.told]
+        return self.worded.get(in_words(self.canonical(variable)), {}).get(words) or ValueTexts(texts, texts)
 
     def joined(self, statements: Sequence[str]) -> str:
         """Return the statements as one text, in which every later one is connected to the one before it."""
-        first, *others = statements
-        return self.space.join([first, *(self.also + self.within_sentence(text) for text in others)])
+        head, *tail = statements
+        return self.space.join([head, *(self.also + self.within_sentence(text) for text in tail)])
 
     @staticmethod
     def within_sentence(text: str) -> str:
@@ -117,8 +117,8 @@ class ScriptVocabulary:
         variables = topic["variables"] if topic is not None else {}
         advice = []
         for name, value in variant.items():
-            worded = variables.get(self.canonical(name), {}).get(value, {}).get("advice")
-            advice.append(worded or self.advice.format(variable=in_words(name), value=in_words(value)))
+            sentence = variables.get(self.canonical(name), {}).get(value, {}).get("advice")
+            advice.append(sentence or self.advice.format(variable=in_words(name), value=in_words(value)))
         return self.space.join(advice)
 
     @cached_property

@@ -118,19 +118,19 @@ def _merge_orders(lists: Sequence[Sequence[str]]) -> list[str]:
     for items in lists:
         for index, item in enumerate(items):
             predecessors.setdefault(item, []).extend(items[:index])
-    merged: dict[str, None] = {}
+    ordered_items: dict[str, None] = {}
     visited: set[str] = set()
 
     def visit(item: str) -> None:
         if item not in visited:
             visited.add(item)
-            for earlier in predecessors[item]:
-                visit(earlier)
-            merged[item] = None
+            for predecessor in predecessors[item]:
+                visit(predecessor)
+            ordered_items[item] = None
 
     for item in predecessors:
         visit(item)
-    return list(merged)
+    return list(ordered_items)
 
 
 def _published_states(domain: Domain, record: Record) -> States:

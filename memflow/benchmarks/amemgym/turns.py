@@ -48,6 +48,7 @@ async def make_turns(
 async def _openings(
     domain: Domain, config: AMemGymConfig, records: Sequence[Record], states: States, simulator: Chat
 ) -> list[Turn]:
+    """Return the first messages of all sessions, published or written by the simulator, by user and period."""
     if not is_generated(domain):
         published_turns: list[Turn] = []
         for record in selected_users(domain, records):
@@ -76,6 +77,7 @@ def _quarantine_user(config: AMemGymConfig, turns: Sequence[Turn]) -> Sequence[T
 
 
 def _published_sessions(user: PublishedUser) -> list[list[DraftSession]]:
+    """Return the published sessions of each period."""
     return [
         [
             DraftSession(session.query, session.exposed_states, session.session_time)
@@ -88,6 +90,7 @@ def _published_sessions(user: PublishedUser) -> list[list[DraftSession]]:
 def _turns(
     domain: Domain, config: AMemGymConfig, user_id: str, periods: Sequence[Sequence[DraftSession]]
 ) -> list[Turn]:
+    """Return the first messages of a user's sessions as turns. Events are numbered from 0 over all periods."""
     numbered_sessions = [(number, session) for number, sessions in enumerate(periods) for session in sessions]
     return [
         Turn(
@@ -123,6 +126,7 @@ class _SessionWriter:
         return [self._assign_dates(period, sessions) for period, sessions in enumerate(drafts)]
 
     async def _opening(self) -> list[DraftSession]:
+        """Return the sessions of period 0, which state the initial state; one with a reason if the request fails."""
         state = self.history.periods[0]
         answer = await ask(
             self.simulator,
@@ -157,6 +161,7 @@ class _SessionWriter:
     async def _event_session(
         self, period: int, event: str, changes: Mapping[str, tuple[str | None, str]]
     ) -> DraftSession:
+        """Return the session on a life event; `changes` has (old value, new value) by variable."""
         exposes = {name: value for name, (_, value) in changes.items()}
         answer = await ask(
             self.simulator,
@@ -188,18 +193,18 @@ class _SessionWriter:
             recovery = await ask(self.simulator, reader, fields)
             if recovery.value is None:
                 return DraftSession(text, exposes, reason=recovery.reason)
-            recovered = recovery.value.chosen()
-            if recovered == dict(exposes):
+            recovered_state = recovery.value.chosen()
+            if recovered_state == dict(exposes):
                 return DraftSession(text, exposes)
             if refinement < self.config.refinements:
-                recovered_values = json_lines({name: recovered.get(name) for name in exposes})
+                recovered_values = json_lines({name: recovered_state.get(name) for name in exposes})
                 fields |= {"meant": json_lines(exposes), "understood": recovered_values}
                 rewrite = await ask(self.simulator, writer, fields)
                 if rewrite.value is None:
                     return DraftSession(text, exposes, reason=rewrite.reason)
                 text = rewrite.value.text
-        missing = [name for name in exposes if recovered.get(name) != exposes[name]]
-        reason = f"after {self.config.refinements} refinements the text does not reveal: {', '.join(missing)}"
+        missing_names = [name for name in exposes if recovered_state.get(name) != exposes[name]]
+        reason = f"after {self.config.refinements} refinements the text does not reveal: {', '.join(missing_names)}"
         return DraftSession(text, exposes, reason=reason)
 
     def _assign_dates(self, period: int, sessions: Sequence[DraftSession]) -> list[DraftSession]:

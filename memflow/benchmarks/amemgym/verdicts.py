@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.multiple_choice import graded, unanswered
+from memflow.benchmarks.multiple_choice import grade, ungradable_reason
 from memflow.benchmarks.verdicts import UNPARSED, only_assistant, verdict_row
 from memflow.metrics.diagnosis import Attribution, Unattributed, attribute_by_states
 from memflow.records import Probe, Reply, Verdict
@@ -27,6 +27,7 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
     attributions = _attributions(probes, replies_by_probe, grades)
 
     def verdicts_of(probe: Probe) -> Iterator[Verdict]:
+        """Yield the verdict of the probe's metric, of UNPARSED and, for a choice probe, of FAILURES."""
         reply, (value, reason) = replies_by_probe.get(probe.probe_id), grades[probe.probe_id]
         yield verdict_row(domain, assistant, probe, probe.metric, value, reason)
         has_text = probe.reason is None and reply is not None and reply.text is not None
@@ -44,9 +45,10 @@ def make_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence[Rep
 
 
 def _grade(probe: Probe, reply: Reply | None) -> Grade:
+    """Return the grade of a reply: 1 for the gold option, or for exactly the gold state values; otherwise 0."""
     if probe.kind == "choice":
-        return graded(probe, reply)
-    reason = unanswered(probe, reply)
+        return grade(probe, reply)
+    reason = ungradable_reason(probe, reply)
     if reason is not None or reply is None or reply.parsed is None:
         return None, reason
     return float(json.loads(reply.parsed) == json.loads(probe.gold)), None

@@ -22,7 +22,7 @@ from memflow.benchmarks.beam.judging import (
 )
 from memflow.benchmarks.beam.types import BY_RUBRIC, F1, ITEM, ORDERING, PRECISION, RECALL, TAU
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.verdicts import (
     NO_JUDGE,
     MetricValue,
@@ -48,7 +48,7 @@ async def make_verdicts(
 
     async def values_of(probe: Probe) -> list[MetricValue]:
         reply = replies_by_probe.get(probe.probe_id)
-        reason = unanswered(probe, reply) or (None if judges else NO_JUDGE)
+        reason = ungradable_reason(probe, reply) or (None if judges else NO_JUDGE)
         if reason is not None or reply is None or reply.parsed is None:
             return list(_without_judgment(contracts, probe, reason or "there is no reply"))
         found = await asyncio.gather(

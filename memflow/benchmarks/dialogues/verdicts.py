@@ -21,7 +21,7 @@ from memflow.benchmarks.dialogues.probes import OpenGold
 from memflow.benchmarks.dialogues.question import prompt
 from memflow.benchmarks.dialogues.questions import NO_ANSWER, abstains
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.verdicts import (
     NO_JUDGE,
     MetricValue,
@@ -83,13 +83,13 @@ def _with_answer_score(
 def _false_abstention(probe: Probe, reply: Reply | None) -> Sequence[MetricValue]:
     if probe.reason is not None or OpenGold.unpacked(probe.gold).abstain:
         return []
-    reason = unanswered(probe, reply)
+    reason = ungradable_reason(probe, reply)
     value = None if reason is not None or reply is None else float(abstains(reply.parsed or ""))
     return [MetricValue(FALSE_ABSTENTION.name, value, reason)]
 
 
 async def _value(probe: Probe, reply: Reply | None, judge: Chat | None) -> MetricValue:
-    reason = unanswered(probe, reply)
+    reason = ungradable_reason(probe, reply)
     if reason is not None or reply is None or reply.parsed is None:
         return MetricValue(probe.metric, None, reason)
     gold = OpenGold.unpacked(probe.gold)

@@ -18,7 +18,7 @@ from memflow.benchmarks.halumem.config import parse_config
 from memflow.benchmarks.halumem.load import INTERFERENCE
 from memflow.benchmarks.halumem.probes import TEXTS, source_of
 from memflow.benchmarks.halumem.question import prompt
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.verdicts import (
     NO_JUDGE,
     MetricValue,
@@ -92,7 +92,7 @@ class Judging:
         metrics, variant = _metrics(probe), names.STANDARD
         if reply is not None and probe.kind == "written" and reply.parsed == MESSAGES:
             variant = names.RAW
-        reason = unanswered(probe, reply) or (None if self.judges else NO_JUDGE)
+        reason = ungradable_reason(probe, reply) or (None if self.judges else NO_JUDGE)
         if reason is not None or reply is None:
             return [undecided(metrics, reason or "the probe has no reply", variant)]
         if probe.category == TEXTS:

@@ -3,15 +3,7 @@
 from collections.abc import Sequence
 
 from memflow.benchmarks.locomo.judging import CONTRACTS
-from memflow.checks.rules import (
-    AcrossTables,
-    EachRow,
-    Rule,
-    WholeTable,
-    add_descriptions,
-    expect,
-    expect_all,
-)
+from memflow.checks.rules import AcrossTables, EachRow, Rule, WholeTable, add_descriptions, expect, expect_all
 from memflow.records import Probe, Turn, Verdict
 
 MAX_UNLABELED = 0.01
@@ -31,20 +23,20 @@ def probes_with_missing_evidence(probes: Sequence[Probe], turns: Sequence[Turn])
 def verdicts_without_label(verdicts: Sequence[Verdict]) -> list[int]:
     """Return the positions of judgments without a value, if their share is above the limit."""
     judgments = [position for position, row in enumerate(verdicts) if row.metric in CONTRACTS]
-    missing = [position for position in judgments if verdicts[position].value is None]
-    return missing if len(missing) > MAX_UNLABELED * len(judgments) else []
+    unlabeled_positions = [position for position in judgments if verdicts[position].value is None]
+    return unlabeled_positions if len(unlabeled_positions) > MAX_UNLABELED * len(judgments) else []
 
 
 _PROBES: dict[str, Rule] = {
     "evidence_in_conversation": AcrossTables(
         ("question.probes", "utterance.turns"), probes_with_missing_evidence
-    ),
+    )
 }
 _WARNINGS: dict[str, dict[str, Rule]] = {
     "question.probes": {
         "answerable_probes_have_evidence": EachRow(
             lambda probe: bool(probe.reason or probe.category == "5" or probe.evidence), tolerance=0.01
-        ),
+        )
     },
     "score.verdicts": {"judgments_without_label_at_most_1_percent": WholeTable(verdicts_without_label)},
 }

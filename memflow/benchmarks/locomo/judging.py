@@ -39,11 +39,7 @@ class Contract:
 
 CONTRACTS = {
     contract.metric: contract
-    for contract in (
-        Contract("j_2025"),
-        Contract("j_2026", _first_alternative),
-        Contract("j_strict"),
-    )
+    for contract in (Contract("j_2025"), Contract("j_2026", _first_alternative), Contract("j_strict"))
 }
 
 

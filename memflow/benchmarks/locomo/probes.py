@@ -38,14 +38,14 @@ def make_probes(
         if isinstance(question, InvalidPart):
             if _is_selected(question, config):
                 reason = f"question {number} of {conversation.sample_id}: {question.fault}"
-                empty: dict[str, Any] = {
+                empty_columns: dict[str, Any] = {
                     "question": "",
                     "options": [],
                     "gold": "",
                     "revealed": "",
                     "evidence": [],
                 }
-                yield Probe(**common, **empty, probe_id=probe_id, reason=reason)
+                yield Probe(**common, **empty_columns, probe_id=probe_id, reason=reason)
             continue
         is_excluded = config.known_errors == "left_out" and has_wrong_gold(probe_id, question.question)
         if question.category not in config.categories or is_excluded:

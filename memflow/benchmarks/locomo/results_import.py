@@ -14,7 +14,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.locomo.judging import CONTRACTS, UNLABELED
 from memflow.benchmarks.locomo.metrics import J_RECORDED
 from memflow.benchmarks.locomo.verdicts import WORD_METRICS, word_values
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.published_results import Sources, import_published
 from memflow.benchmarks.verdicts import verdict_row
 from memflow.benchmarks.views import ImportedResults, Reader
@@ -41,7 +41,7 @@ def import_results(reader: Reader, domain: Domain, path: Path) -> ImportedResult
 
         if answer is not None and _has_other_f1(answer):
             faults.append(f"{answer.place}: the recorded F1 is not that of the answer")
-        reason = unanswered(probe, reply)
+        reason = ungradable_reason(probe, reply)
         if run.contract:
             label = None if answer is None or reason is not None else answer.label
             label_reason = reason or (None if label is not None else _unlabeled(answer))
@@ -70,6 +70,7 @@ def contract_metric(contract: str) -> str:
 
 
 def _unlabeled(answer: PublishedAnswer | None) -> str:
+    """Return why an answer has no label: the judge's failure, a recorded error, or NOT_JUDGED."""
     reason = "" if answer is None else answer.label_reason or ""
     return reason if reason.startswith(NO_LABEL) or ":" in reason else NOT_JUDGED
 
@@ -97,6 +98,7 @@ def _sources(reader: Reader, domain: Domain) -> Sources:
             sessions.setdefault(turn.message_id.rpartition(":")[0], []).append(turn.message_id)
 
     def sources(probe: Probe, answer: PublishedAnswer) -> list[list[str]]:
+        """Return the message ids of each retrieved item; of a session without turns, its evidence messages."""
         if answer.messages:
             return [[f"{probe.episode_id}/{message}"] for message in answer.messages]
         messages = []

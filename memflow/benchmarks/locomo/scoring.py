@@ -48,22 +48,22 @@ def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     slices = {"all": list(probes)}
     for category in sorted({probe.category for probe in probes if probe.category is not None}):
         slices[f"category {category}"] = [probe for probe in probes if probe.category == category]
-    sound_probes = without_wrong_gold(probes)
-    if len(sound_probes) < len(probes):
-        slices[WITHOUT_KNOWN_ERRORS] = sound_probes
+    correct_probes = without_wrong_gold(probes)
+    if len(correct_probes) < len(probes):
+        slices[WITHOUT_KNOWN_ERRORS] = correct_probes
     return {name: members for name, members in slices.items() if members}
 
 
 def _ceilings(context: MetricContext, probes: Sequence[Probe]) -> Iterator[Score]:
-    """Yield the share of probes without a known error, which no assistant exceeds by right answers."""
-    sound = {probe.probe_id: float(not has_wrong_gold(probe.probe_id, probe.question)) for probe in probes}
+    """Yield, per slice, the share of probes without a known error, which no assistant exceeds by correct answers."""
+    validity = {probe.probe_id: float(not has_wrong_gold(probe.probe_id, probe.question)) for probe in probes}
     for name, members in probe_slices(probes).items():
-        yield probe_score(context, KEY_CEILING, members, sound, slice_name=name)
+        yield probe_score(context, KEY_CEILING, members, validity, slice_name=name)
 
 
 def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Values) -> Iterator[Score]:
     """Yield the standard deviation of each contract's J over the runs of the judge, where there are several runs."""
-    first = next((metric for metric, _ in values if metric in CONTRACTS), None)
+    first_contract = next((metric for metric, _ in values if metric in CONTRACTS), None)
     for contract in CONTRACTS:
         # For each run of the judge: the labels by probe.
         runs = [
@@ -73,10 +73,12 @@ def _run_deviations(context: MetricContext, probes: Sequence[Probe], values: Val
         ]
         if len(runs) < 2:
             continue
-        common = [probe for probe in probes if all(probe.probe_id in run for run in runs)]
-        means = [sum(run[probe.probe_id] for probe in common) / max(1, len(common)) for run in runs]
-        sample = Sample(len(probes), len(common), len({probe.episode_id for probe in common}))
-        variant = STANDARD if contract == first else contract
+        shared_probes = [probe for probe in probes if all(probe.probe_id in run for run in runs)]
+        means = [
+            sum(run[probe.probe_id] for probe in shared_probes) / max(1, len(shared_probes)) for run in runs
+        ]
+        sample = Sample(len(probes), len(shared_probes), len({probe.episode_id for probe in shared_probes}))
+        variant = STANDARD if contract == first_contract else contract
         yield estimate(
             context,
             RUN_DEVIATION,

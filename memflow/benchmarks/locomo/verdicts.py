@@ -14,7 +14,7 @@ from memflow.benchmarks.locomo.judging import CONTRACTS, UNLABELED, Contract, Ju
 from memflow.benchmarks.locomo.metrics import BLEU_1, SET_F1
 from memflow.benchmarks.locomo.probes import ADVERSARIAL_CATEGORY
 from memflow.benchmarks.memorybench.tasks.catalog import LOCOMO_F1
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.verdicts import (
     NO_JUDGE,
     MetricValue,
@@ -45,7 +45,7 @@ async def make_verdicts(
     async def values_of(probe: Probe) -> list[MetricValue]:
         """Return the values of one probe under every contract, run and word metric."""
         reply = replies_by_probe.get(probe.probe_id)
-        if (reason := unanswered(probe, reply)) is not None:
+        if (reason := ungradable_reason(probe, reply)) is not None:
             of_words = (MetricValue(metric, None, reason) for metric in WORD_METRICS)
             return [*_without_judgment(contracts, config.judge_runs, reason), *of_words]
         assert reply is not None and reply.parsed is not None

@@ -18,7 +18,7 @@ from memflow.benchmarks.longmemeval.types import (
     UPDATE,
     is_abstention,
 )
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.verdicts import (
     NO_JUDGE,
     MetricValue,
@@ -97,7 +97,7 @@ async def judge_verdicts(
 
     async def values_of(probe: Probe) -> list[MetricValue]:
         reply = given.get(probe.probe_id)
-        reason = unanswered(probe, reply) or (None if judges else NO_JUDGE)
+        reason = ungradable_reason(probe, reply) or (None if judges else NO_JUDGE)
         if reason is not None or reply is None or reply.parsed is None:
             return missing_values(metrics, reason or "the probe has no reply")
         response = reply.parsed

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memflow.benchmarks.domains import Domain
-from memflow.benchmarks.multiple_choice import graded, unanswered
+from memflow.benchmarks.multiple_choice import grade, ungradable_reason
 from memflow.benchmarks.retraction.answers import mentioned, mentions
 from memflow.benchmarks.retraction.metrics import (
     BREACH,
@@ -23,13 +23,7 @@ from memflow.benchmarks.retraction.metrics import (
     RESTORATION,
     STALE,
 )
-from memflow.benchmarks.retraction.plans import (
-    CONTRADICTED,
-    NEVER_TOLD,
-    RESTATED,
-    RESTRICTED,
-    TOLD,
-)
+from memflow.benchmarks.retraction.plans import CONTRADICTED, NEVER_TOLD, RESTATED, RESTRICTED, TOLD
 from memflow.benchmarks.retraction.probes import DIRECT, TASK, form_of
 from memflow.benchmarks.retraction.store import find_store_leaks, store_verdicts
 from memflow.benchmarks.verdicts import UNPARSED, only_assistant, verdict_row
@@ -98,7 +92,7 @@ def facts_before(probes: Sequence[Probe], replies: dict[str, Reply]) -> dict[Key
     right: dict[Key, list[float | None]] = {}
     for probe in probes:
         if probe.checkpoint == TOLD and form_of(probe) in (DIRECT, TASK):
-            right.setdefault(key_of(probe), []).append(graded(probe, replies.get(probe.probe_id))[0])
+            right.setdefault(key_of(probe), []).append(grade(probe, replies.get(probe.probe_id))[0])
     facts = {}
     for probe in probes:
         if probe.checkpoint == TOLD and form_of(probe) == DIRECT:
@@ -157,14 +151,14 @@ def question_verdicts(domain: Domain, probes: Sequence[Probe], replies: Sequence
     def rows(probe: Probe) -> Iterator[Verdict]:
         reply = by_probe.get(probe.probe_id)
         fact = facts.get(key_of(probe))
-        reason = unanswered(probe, reply)
+        reason = ungradable_reason(probe, reply)
         answered = None if reason is not None or reply is None else Answered(probe, reply)
         if probe.kind == "open":
             values = fact.values if fact else ()
             value = None if answered is None else float(answered.is_right(values))
             yield verdict_row(domain, assistant, probe, probe.metric, value, reason)
         else:
-            value, reason = graded(probe, reply)
+            value, reason = grade(probe, reply)
             answered = answered if value is not None else None
             yield verdict_row(domain, assistant, probe, probe.metric, value, reason)
             has_answer = probe.reason is None and reply is not None and reply.text is not None
@@ -198,7 +192,7 @@ def _shows(figure: str, answered: Answered, fact: FactBefore | None) -> bool:
         if answered.probe.kind == "open":
             right = answered.is_right(values)
         else:
-            right = graded(answered.probe, answered.reply)[0] == 1
+            right = grade(answered.probe, answered.reply)[0] == 1
         return right == (figure == RESTORATION.name)
     # A fact that changed is given away by its last value, too.
     last = answered.probe.previous if figure == LEAK.name else None

@@ -113,9 +113,7 @@ class AMem(ModelWrittenMemory):
     linked: int = parameter(10, "Maximum number of linked notes that are recalled, too.")
     k_links: int = parameter(5, "Number of older notes that a new note may be linked to.")
     query: str = parameter(
-        "question",
-        "The text searched for: the question, or its keywords.",
-        choices=("question", "keywords"),
+        "question", "The text searched for: the question, or its keywords.", choices=("question", "keywords")
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=2, chat_read=1, embed_write=2, embed_read=1, per="message")
@@ -147,24 +145,24 @@ class AMem(ModelWrittenMemory):
         """Return the notes found by the query, then the notes that they link to. The text is in message order."""
         if self.store.newest(NOTE) is None:
             return Recall()
-        failed: list[str] = []
+        failures: list[str] = []
         if self.query == "keywords":
-            answer: Keywords = await self.ask_to_read("keywords", {"question": query}, failed=failed)
+            answer: Keywords = await self.ask_to_read("keywords", {"question": query}, failed=failures)
             query = ", ".join(answer.keywords)
         vectors = await self.embed([query], "query")
         notes = self.index.search(vectors[0], self.k)
         entries = (*notes, *self._linked_notes(notes))
         notes_text = join_texts(sorted(entries, key=lambda item: item.meta["number"]))
         tokens = estimate(notes_text)
-        return Recall(notes=notes_text, entries=entries, injected_tokens=tokens, failed=tuple(failed))
+        return Recall(notes=notes_text, entries=entries, injected_tokens=tokens, failed=tuple(failures))
 
     def _undescribed_notes(self, messages: Sequence[Message]) -> list[Note]:
         """Return a note without description for each message. A message without a date gets the date before it."""
         # A message's note is written after those it changes, so the last entry is the newest message's. It may be
         # forgotten.
-        newest = next((item for item in reversed(self.store) if item.kind == NOTE), None)
-        first_number = newest.meta["number"] + 1 if newest else 0
-        time = newest.meta["time"] if newest else None
+        newest_note = next((item for item in reversed(self.store) if item.kind == NOTE), None)
+        first_number = newest_note.meta["number"] + 1 if newest_note else 0
+        time = newest_note.meta["time"] if newest_note else None
         notes = []
         for number, message in enumerate(messages, first_number):
             time = message.sent_at or time
@@ -204,7 +202,7 @@ class AMem(ModelWrittenMemory):
         self.store.add(NOTE, note.text, sources=source, vector=vector, meta=note.meta)
 
     def _linked_notes(self, notes: Sequence[Item]) -> list[Item]:
-        """Return up to `self.linked` further notes that are linked with the found notes, in the order of these."""
+        """Return up to `self.linked` notes that `notes` link to, without `notes` themselves, in the order of these."""
         linked = {item.entry_id: item for note in notes for item in self.note_links.around(note)}
         for note in notes:
             linked.pop(note.entry_id, None)

@@ -21,6 +21,7 @@ def _words(text: str, count: int) -> list[str]:
 
 
 def _describe(request: ChatRequest) -> Described:
+    """Return the first words of a message as keywords, its first statement as context, and its subject as tags."""
     message = request.fields["message"]
     sentences = statements(message) or [" ".join(message.split())]
     return Described(
@@ -45,12 +46,14 @@ def _connect(request: ChatRequest) -> Decision:
     changed_notes = []
     if links:
         closest = max(links, key=lambda number: overlaps[number - 1])
-        old, new = _parts(texts[closest - 1]), _parts(note)
-        old_tags, new_tags = ([tag for tag in part["tags"].split(", ") if tag] for part in (old, new))
+        old_parts, new_parts = _parts(texts[closest - 1]), _parts(note)
+        old_tags, new_tags = (
+            [tag for tag in part["tags"].split(", ") if tag] for part in (old_parts, new_parts)
+        )
         tags = _with_first(new_tags, old_tags)
         if extended_tags := _with_first(old_tags, new_tags):
-            keywords = [word for word in old["keywords"].split(", ") if word]
-            context = old["context"] or "(empty)"
+            keywords = [word for word in old_parts["keywords"].split(", ") if word]
+            context = old_parts["context"] or "(empty)"
             changed_notes = [Evolved(note=closest, keywords=keywords, context=context, tags=extended_tags)]
     return Decision(links=links, tags=tags, evolved=changed_notes)
 

@@ -51,10 +51,10 @@ class Awi(ModelWrittenMemory):
     async def write(self, messages: Sequence[Message]) -> None:
         """Buffer the messages. For every `freq` messages that leave the buffer, request a model to update the facts."""
         store_messages(self.store, messages, BUFFER)
-        leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
-        for start in range(0, len(leaving), self.freq):
-            await self._update_facts(leaving[start : start + self.freq])
-        retire_messages(self.store, leaving, BUFFER)
+        evicted = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
+        for start in range(0, len(evicted), self.freq):
+            await self._update_facts(evicted[start : start + self.freq])
+        retire_messages(self.store, evicted, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return all facts, newest last, and the buffered messages; the query has no effect."""

@@ -30,12 +30,13 @@ def _is_covered(statement: str, kinds: str) -> bool:
     return any(_share_prefix(word, kind_word) for word in search_words(statement) for kind_word in kind_words)
 
 
-def _share_prefix(word: str, other: str) -> bool:
-    letters = min(len(word), len(other), SHARED)
-    return letters > 2 and word[:letters] == other[:letters]
+def _share_prefix(word: str, kind_word: str) -> bool:
+    letters = min(len(word), len(kind_word), SHARED)
+    return letters > 2 and word[:letters] == kind_word[:letters]
 
 
 def _evolve(request: ChatRequest) -> Policy:
+    """Return the kinds of information with those that the feedback's states and questions ask for, at most 16."""
     kinds = [line.partition(". ")[2] for line in request.fields["kinds"].split("\n")]
     feedback: dict[str, Any] = json.loads(request.fields["feedback"])
     states = [state for period in feedback.get("told", {}).values() for state in period.items()]

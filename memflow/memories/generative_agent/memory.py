@@ -36,9 +36,9 @@ def _normalize(values: Sequence[float]) -> list[float]:
     return [(value - low) / (high - low) if high > low else 0.0 for value in values]
 
 
-def top_items(ranked: Sequence[SearchHit], k: int) -> list[Item]:
+def top_items(hits: Sequence[SearchHit], k: int) -> list[Item]:
     """Return the entries of the first `k` search hits."""
-    return [hit.item for hit in ranked[:k]]
+    return [hit.item for hit in hits[:k]]
 
 
 OBSERVATION, REFLECTION = "observation", "reflection"
@@ -122,6 +122,7 @@ class GenerativeAgent(ModelWrittenMemory):
         return [{} if rating is None else {"importance": rating.importance} for rating in ratings]
 
     def _rank(self, query: Vector) -> list[SearchHit]:
+        """Return all live memories ranked for a query vector, best first."""
         candidates = self.index.scored(query, len(self.store))
         last_accesses = [self.accesses.last(hit.item) for hit in candidates]
         ages = [
@@ -152,6 +153,7 @@ class GenerativeAgent(ModelWrittenMemory):
         return sorted(hits, key=_best_first)
 
     def _unreflected_importance(self) -> int:
+        """Return the sum of the importance ratings of the observations since the last reflection."""
         question_entries = self.store.live(QUESTIONS)
         last_order = question_entries[-1].order if question_entries else -1
         observations = self.store.live(OBSERVATION)
@@ -160,9 +162,9 @@ class GenerativeAgent(ModelWrittenMemory):
     async def _reflect(self) -> None:
         """Ask for questions about the newest entries, and store the insights that answer them."""
         newest_first = self.store.live(OBSERVATION, REFLECTION)[::-1][: self.recent]
-        recent = first_within(newest_first, SHOWN)[::-1]
-        fields = {"memories": join_texts(recent), "count": self.questions}
-        answer: Questions | None = await self.ask("questions", fields, sources=sources_of(recent))
+        recent_memories = first_within(newest_first, SHOWN)[::-1]
+        fields = {"memories": join_texts(recent_memories), "count": self.questions}
+        answer: Questions | None = await self.ask("questions", fields, sources=sources_of(recent_memories))
         questions = answer.questions[: self.questions] if answer else []
         # Added even without questions: otherwise every later message would start a reflection again.
         self.store.add(QUESTIONS, "\n".join(questions), sources=())
@@ -202,8 +204,14 @@ def _cited_memories(insight: Insight, memories: Sequence[Item]) -> list[Item]:
 
 
 def _citation_check(count: int) -> ItemCheck:
+    """Return a function that finds the error in an insight: the number of a statement above `count`."""
+
     def check(insight: Insight, accepted: Sequence[Insight]) -> str | None:
-        unknown = [number for number in insight.because if number > count]
-        return f"there is no statement {unknown[0]}; they are numbered 1 to {count}" if unknown else None
+        wrong_numbers = [number for number in insight.because if number > count]
+        return (
+            f"there is no statement {wrong_numbers[0]}; they are numbered 1 to {count}"
+            if wrong_numbers
+            else None
+        )
 
     return check

@@ -37,12 +37,12 @@ class LibAwe(LibMem0):
     async def write(self, messages: Sequence[Message]) -> None:
         """Buffer the messages; add every `freq` messages that leave the buffer to the package."""
         store_messages(self.store, messages, BUFFER)
-        leaving = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
-        for start in range(0, len(leaving), self.freq):
-            batch = leaving[start : start + self.freq]
+        evicted = overflow(stored_messages(self.store, BUFFER), self.freq, self.ns)
+        for start in range(0, len(evicted), self.freq):
+            batch = evicted[start : start + self.freq]
             sources = [source for message in batch for source in message.item.sources]
             await self.add([_label(message) for message in batch], sources, batch[-1].date)
-        retire_messages(self.store, leaving, BUFFER)
+        retire_messages(self.store, evicted, BUFFER)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the search results of the package as notes, oldest first, and the buffered messages as turns."""

@@ -66,9 +66,9 @@ class Bridge:
 
     async def embed_missing(self, texts: Sequence[str], input_type: InputType = "passage") -> None:
         """Embed the texts without a vector in one request, and store the vectors."""
-        missing = [text for text in dict.fromkeys(texts) if text not in self.vectors]
-        if missing:
-            self.vectors.update(zip(missing, await self.embed(missing, input_type), strict=True))
+        new_texts = [text for text in dict.fromkeys(texts) if text not in self.vectors]
+        if new_texts:
+            self.vectors.update(zip(new_texts, await self.embed(new_texts, input_type), strict=True))
 
     def vector(self, text: str, input_type: InputType) -> Vector:
         """Return the vector of a text. The package's thread calls this method."""

@@ -138,13 +138,13 @@ def _package() -> Any:
         with _environment(MEM0_TELEMETRY="False", MEM0_DIR=folder):
             package = import_module("mem0")
             telemetry: Any = import_module("mem0.memory.telemetry")
-            main: Any = import_module("mem0.memory.main")
+            main_module: Any = import_module("mem0.memory.main")
     except ImportError as error:
         raise BadSettings(
             f"the memories lib_mem0 and lib_awe need {PACKAGE} ({error}). Install it: pip install 'memflow-bench[mem0]'"
         ) from error
     # Other code may have imported the package before, with telemetry.
-    telemetry.MEM0_TELEMETRY = main.MEM0_TELEMETRY = False
+    telemetry.MEM0_TELEMETRY = main_module.MEM0_TELEMETRY = False
     # The package logs its errors; the memory records them as entries of kind `failure`.
     logging.getLogger("mem0").setLevel(logging.CRITICAL)
     factory: Any = import_module("mem0.utils.factory")
@@ -163,12 +163,12 @@ def _extraction(date: str | None) -> str:
 @contextmanager
 def _environment(**values: str) -> Iterator[None]:
     """Set environment variables inside a `with` block, and restore the former values after it."""
-    before = {name: os.environ.get(name) for name in values}
+    former_values = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
         yield
     finally:
-        for name, value in before.items():
+        for name, value in former_values.items():
             if value is None:
                 del os.environ[name]
             else:

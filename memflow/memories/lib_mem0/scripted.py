@@ -32,9 +32,9 @@ def _extract(request: ChatRequest) -> Facts:
 
 def _update(request: ChatRequest) -> Operations:
     """Return the update decisions: a fact replaces the memory with the same subject; other facts are added."""
-    before, _, after = request.fields["messages"].rpartition(_NEW)
-    facts: list[str] = _listed(after.rpartition(_END)[0])
-    memories: list[dict[str, str]] = _listed(before.rpartition(_KNOWN)[2]) if _KNOWN in before else []
+    head, _, tail = request.fields["messages"].rpartition(_NEW)
+    facts: list[str] = _listed(tail.rpartition(_END)[0])
+    memories: list[dict[str, str]] = _listed(head.rpartition(_KNOWN)[2]) if _KNOWN in head else []
     memory_of_subject = {subject(memory["text"]): memory for memory in memories}
     operations: list[Operation] = []
     for fact in facts:

@@ -69,12 +69,12 @@ class FactMemory(ModelWrittenMemory):
         return FactUpdate(self.store, facts, sorted(similar_facts.values(), key=lambda item: item.order))
 
     async def vectors(
-        self, texts: Iterable[str], known: Mapping[str, Vector] | None = None
+        self, texts: Iterable[str], known_vectors: Mapping[str, Vector] | None = None
     ) -> dict[str, Vector]:
-        """Embed the texts that are not in `known` with one request. Return all vectors by text."""
-        vectors = dict(known or {})
-        missing = [text for text in dict.fromkeys(texts) if text not in vectors]
-        vectors.update(zip(missing, await self.embed(missing, "passage"), strict=True))
+        """Embed the texts that are not in `known_vectors` with one request. Return all vectors by text."""
+        vectors = dict(known_vectors or {})
+        new_texts = [text for text in dict.fromkeys(texts) if text not in vectors]
+        vectors.update(zip(new_texts, await self.embed(new_texts, "passage"), strict=True))
         return vectors
 
     async def apply_changes(
@@ -85,21 +85,21 @@ class FactMemory(ModelWrittenMemory):
         A change without a usable answer is skipped. Each fact without a decision gets a separate request. Return all
         vectors so far, by text.
         """
-        requests = [change.ask for change in changes]
+        requests = [change.request for change in changes]
         answers = iter(await self.ask_all([request for request in requests if request is not None]))
-        answered = [
+        results = [
             (change, request, next(answers) if request else None)
             for change, request in zip(changes, requests, strict=True)
         ]
         # A change without a request needs no decision.
         usable = [
-            (change, answer) for change, request, answer in answered if request is None or answer is not None
+            (change, answer) for change, request, answer in results if request is None or answer is not None
         ]
         texts = [text for change, answer in usable for text in change.texts(answer)]
         all_vectors = await self.vectors(texts, vectors)
         for change, answer in usable:
             change.apply(answer, all_vectors)
-        for change, request, answer in answered:
+        for change, request, answer in results:
             # A request for a single fact is not repeated.
             if isinstance(change, FactUpdate) and request is not None and len(change.facts) > 1:
                 for fact in change.undecided_facts(answer):
@@ -113,7 +113,7 @@ class FactMemory(ModelWrittenMemory):
         """
         update = self.fact_update([fact], vectors)
         decisions: Decisions | None = None
-        if (request := update.ask) is not None:
+        if (request := update.request) is not None:
             [decisions] = await self.ask_all([request])
             if decisions is None:
                 return dict(vectors)

@@ -81,8 +81,8 @@ class Mem0Graph(Mem0):
         """Return facts, then relations; the notes list both in the order of writing, the entries by cosine."""
         if not self.store.live(RELATION):
             return await self.recall_facts(query)
-        failed: list[str] = []
-        answer: Names = await self.ask_to_read("identify", {"query": query}, failed=failed)
+        failures: list[str] = []
+        answer: Names = await self.ask_to_read("identify", {"query": query}, failed=failures)
         names = list(dict.fromkeys(answer.names))
         vectors = await self.embed([query, *names], "query")
         facts = self.index.scored(vectors[0], self.k) if self.store.live(FACT) else []
@@ -93,7 +93,7 @@ class Mem0Graph(Mem0):
         notes = "\n".join(text for text in (fact_notes, relation_notes) if text)
         nearest = sorted((*facts, *best_relations), key=lambda hit: -hit.score)
         entries = tuple(hit.item for hit in nearest)
-        return Recall(notes, entries=entries, injected_tokens=estimate(notes), failed=tuple(failed))
+        return Recall(notes, entries=entries, injected_tokens=estimate(notes), failed=tuple(failures))
 
     async def _extract_relations(
         self, passages: Sequence[Passage], entity_lists: Sequence[Entities]

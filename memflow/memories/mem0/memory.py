@@ -76,10 +76,10 @@ class Mem0(FactMemory):
         for summary in new_summaries:
             sources = tuple(source for message in unsummarized for source in message.item.sources)
             self._store_summary(summary, sources)
-        leaving = window[: max(0, len(window) - self.recent)]
-        waiting = [] if new_summaries else [message.item.entry_id for message in unsummarized]
+        evicted = window[: max(0, len(window) - self.recent)]
+        waiting_ids = [] if new_summaries else [message.item.entry_id for message in unsummarized]
         retire_messages(
-            self.store, [message for message in leaving if message.item.entry_id not in waiting], WINDOW
+            self.store, [message for message in evicted if message.item.entry_id not in waiting_ids], WINDOW
         )
 
     def _unsummarized(self, window: Sequence[StoredMessage]) -> list[StoredMessage]:
@@ -88,10 +88,11 @@ class Mem0(FactMemory):
         return [message for message in window if not summarized.issuperset(message.item.sources)]
 
     def _store_summary(self, summary: Summary | None, sources: tuple[str, ...]) -> None:
+        """Replace the text of the summary and add `sources` to it; without a new summary (None), change nothing."""
         if summary is None:
             return
-        current = self.store.live(SUMMARY)
-        if current:
-            self.store.revise(current[0], text=summary.text, sources=(*current[0].sources, *sources))
+        summaries = self.store.live(SUMMARY)
+        if summaries:
+            self.store.revise(summaries[0], text=summary.text, sources=(*summaries[0].sources, *sources))
         else:
             self.store.add(SUMMARY, summary.text, sources=sources)

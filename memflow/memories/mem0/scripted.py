@@ -121,9 +121,11 @@ def _relations(request: ChatRequest) -> Relations:
 
 def _resolve(request: ChatRequest) -> Obsolete:
     """Return the numbers of the old relations that have the same source and label as a new relation."""
-    new = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
-    old = _lines(request.fields["old"])
-    return Obsolete(obsolete=[number for number, text in old if text.rpartition(" -> ")[0] in new][:10])
+    keys = {text.rpartition(" -> ")[0] for _, text in _lines(request.fields["new"])}
+    relations = _lines(request.fields["old"])
+    return Obsolete(
+        obsolete=[number for number, text in relations if text.rpartition(" -> ")[0] in keys][:10]
+    )
 
 
 def _identify(request: ChatRequest) -> Names:

@@ -82,8 +82,8 @@ class Graph:
 
     def relations_of(self, nodes: set[str], vector: Vector, limit: int) -> list[Item]:
         """Return up to `limit` relations of these nodes, those nearest to `vector`, nearest first."""
-        ranked = self.relations.search(vector, len(self.store))
-        return [item for item in ranked if self.node_ids(item) & nodes][:limit]
+        relations = self.relations.search(vector, len(self.store))
+        return [item for item in relations if self.node_ids(item) & nodes][:limit]
 
     def relation_update(
         self,
@@ -106,15 +106,15 @@ class Graph:
             for item in self.relations_of(stored_nodes, vectors[triplet.text], similar):
                 similar_relations[item.entry_id] = item
         # A relation that a new triplet repeats is not contradicted.
-        for joined in joined_triplets:
-            equal = self.find_equal(joined)
-            if equal is not None:
-                similar_relations.pop(equal.entry_id, None)
-        contested = sorted(similar_relations.values(), key=lambda item: item.order)
-        return RelationUpdate(self, joined_triplets, contested)
+        for triplet_with_nodes in joined_triplets:
+            equal_relation = self.find_equal(triplet_with_nodes)
+            if equal_relation is not None:
+                similar_relations.pop(equal_relation.entry_id, None)
+        contested_relations = sorted(similar_relations.values(), key=lambda item: item.order)
+        return RelationUpdate(self, joined_triplets, contested_relations)
 
     def find_equal(self, joined: "JoinedTriplet") -> Item | None:
-        """Return the live relation that equals a new relation in its nodes and its label, or None."""
+        """Return the live relation with the nodes and the label (without case) of a new relation, or None."""
         if joined.source.item is None or joined.target.item is None:
             return None
         key = (joined.source.item.entry_id, joined.target.item.entry_id, joined.triplet.relation.casefold())
@@ -137,8 +137,8 @@ class Graph:
             for hit in self.entities.scored(name, len(self.store))
             if hit.score >= min_anchor
         }
-        ranked = self.relations.scored(query, len(self.store))
-        return [hit for hit in ranked if hit.score >= min_relevance or self.node_ids(hit.item) & anchors]
+        hits = self.relations.scored(query, len(self.store))
+        return [hit for hit in hits if hit.score >= min_relevance or self.node_ids(hit.item) & anchors]
 
 
 @dataclass(frozen=True)
@@ -159,8 +159,8 @@ class RelationUpdate:
     old_relations: Sequence[Item]
 
     @property
-    def ask(self) -> PromptRequest | None:
-        """Return the request to name the obsolete relations; None if no old relation can be obsolete."""
+    def request(self) -> PromptRequest | None:
+        """The request to name the obsolete relations; None if no old relation can be obsolete."""
         if not self.additions or not self.old_relations:
             return None
         fields = {
@@ -211,10 +211,10 @@ class RelationUpdate:
     def _join(self, joined: JoinedTriplet, vectors: Mapping[str, Vector]) -> None:
         """Add a relation to the store; if an equal relation exists, add the source messages to that relation."""
         triplet, store = joined.triplet, self.graph.store
-        equal = self.graph.find_equal(joined)
-        if equal is not None:
-            sources = tuple(dict.fromkeys((*equal.sources, *triplet.sources)))
-            store.revise(equal, sources=sources)
+        equal_relation = self.graph.find_equal(joined)
+        if equal_relation is not None:
+            sources = tuple(dict.fromkeys((*equal_relation.sources, *triplet.sources)))
+            store.revise(equal_relation, sources=sources)
             return
         assert joined.source.item is not None and joined.target.item is not None
         meta = {
@@ -226,5 +226,5 @@ class RelationUpdate:
         store.add(RELATION, text, sources=triplet.sources, vector=vectors[triplet.text], meta=meta)
 
 
-def _cosine(vector: Vector, other: Vector) -> float:
-    return float(np.einsum("i,i->", vector, other))
+def _cosine(vector: Vector, other_vector: Vector) -> float:
+    return float(np.einsum("i,i->", vector, other_vector))

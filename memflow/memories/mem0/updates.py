@@ -37,8 +37,8 @@ class FactUpdate:
     memories: Sequence[Item]
 
     @property
-    def ask(self) -> PromptRequest | None:
-        """Return the request to decide on the facts; None if no similar memory exists, so that all facts are added."""
+    def request(self) -> PromptRequest | None:
+        """The request to decide on the facts; None if no similar memory exists, so that all facts are added."""
         if not self.facts or not self.memories:
             return None
         fields = {
@@ -57,7 +57,7 @@ class FactUpdate:
             return error
         if decision.operation in CHANGES and decision.memory in _changed_memories(accepted):
             return f"memory {decision.memory} is changed twice; once is enough"
-        decided_facts = [other.fact for other in accepted if other.operation != "DELETE"]
+        decided_facts = [earlier.fact for earlier in accepted if earlier.operation != "DELETE"]
         if decision.operation != "DELETE" and decision.fact in decided_facts:
             return f"fact {decision.fact} has 2 of ADD, UPDATE and NOOP; it can have one, beside DELETE"
         return None
@@ -96,10 +96,11 @@ class FactUpdate:
 
     def undecided_facts(self, answer: Decisions | None) -> list[NewFact]:
         """Return the facts on which an answer contains no valid decision; all facts if the answer is unusable."""
-        decided = {decision.fact for decision in answer.decisions} if answer else set()
-        return [fact for number, fact in enumerate(self.facts, 1) if number not in decided]
+        decided_numbers = {decision.fact for decision in answer.decisions} if answer else set()
+        return [fact for number, fact in enumerate(self.facts, 1) if number not in decided_numbers]
 
     def _add(self, fact: NewFact, vectors: Mapping[str, Vector]) -> None:
+        """Add a fact as an entry, with its date in the text; `vectors` has the vector of its text without a date."""
         self.store.add(
             FACT,
             with_date(fact.text, fact.date),
@@ -117,11 +118,7 @@ class FactUpdate:
         if not decision.replaces:
             sources = tuple(dict.fromkeys((*memory.sources, *fact.sources)))
         self.store.revise(
-            memory,
-            text=with_date(text, date),
-            sources=sources,
-            vector=vectors[text],
-            meta=_meta(date),
+            memory, text=with_date(text, date), sources=sources, vector=vectors[text], meta=_meta(date)
         )
 
     def _updated_text(self, decision: Decision) -> str:

@@ -63,7 +63,7 @@ class Context:
         return self.size - sum(estimate(item.text) for item in self.working)
 
     def leaving(self, share: float, limit: float) -> Sequence[StoredMessage]:
-        """Return the oldest messages to evict: at least `share` of the queue's tokens, and all above `limit` tokens.
+        """Return the oldest messages to evict: at least `share` of the queue's tokens, and all tokens above `limit`.
 
         At least one message is returned, so that a message larger than the whole budget passes through the queue.
         """
@@ -132,8 +132,10 @@ class Context:
     def _argument_error(self, call: AnyWriteCall | AnySearchCall) -> str | None:
         """Return the error in the arguments of a function call, or None."""
         if isinstance(call, RecallSearchDate):
-            valid = call.start_date <= call.end_date
-            return None if valid else f"{call.function} starts at {call.start_date}, after {call.end_date}"
+            is_ordered = call.start_date <= call.end_date
+            return (
+                None if is_ordered else f"{call.function} starts at {call.start_date}, after {call.end_date}"
+            )
         if isinstance(call, AnySearchCall):
             return None if call.query.strip() else f"{call.function} has an empty query"
         if not call.text.strip() and not isinstance(call, WorkingReplace):

@@ -43,9 +43,7 @@ class MemGpt(ModelWrittenMemory):
     flush_evicted: float = parameter(0.5, "Share of the queue's tokens that is evicted.", high=1)
     k: int = parameter(5, "Number of entries per page of search results.", low=1)
     steps: int = parameter(
-        10,
-        "Maximum rounds of function calls, each on request of a heartbeat; 1 in MemBench.",
-        low=1,
+        10, "Maximum rounds of function calls, each on request of a heartbeat; 1 in MemBench.", low=1
     )
 
     calls: ClassVar[Calls] = Calls(chat_write=11, chat_read=10, embed_write=11, embed_read=20, per="message")
@@ -80,7 +78,7 @@ class MemGpt(ModelWrittenMemory):
         """
         items: list[Item] = []
         pages: list[SearchPage] = []
-        failed: list[str] = []
+        failures: list[str] = []
         for _ in range(self.steps):
             if frozen and not (self.store.live(RECALL) or self.store.live(ARCHIVAL)):
                 break
@@ -92,18 +90,18 @@ class MemGpt(ModelWrittenMemory):
             stem = "search" if frozen else "act"
             try:
                 answer: Searches | Acts = await self.ask_to_read(
-                    stem, fields, failed=failed, check_item=context.find_error, numbers=context.numbers
+                    stem, fields, failed=failures, check_item=context.find_error, numbers=context.numbers
                 )
             except RecallFailed as error:
                 if not pages:
                     raise
-                failed.append(str(error))
+                failures.append(str(error))
                 break
             pages += await self._run_calls(context, answer.calls)
             items = list({item.entry_id: item for page in pages for item in page.items}.values())
             if not any(call.request_heartbeat for call in answer.calls):
                 break
-        return replace(self._context(items).recall(), failed=tuple(failed))
+        return replace(self._context(items).recall(), failed=tuple(failures))
 
     def _context(self, items: Sequence[Item] = ()) -> Context:
         return Context.from_store(self.store, int(self.working * self.budget), items)
@@ -126,16 +124,16 @@ class MemGpt(ModelWrittenMemory):
 
     async def _flush(self, context: Context) -> None:
         """Evict the oldest messages into a new summary. If the model returns no summary, the former summary is used."""
-        leaving = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
-        notes = [message.note() for message in leaving]
-        evicted = [source for message in leaving for source in message.item.sources]
+        evicted_messages = context.leaving(self.flush_evicted, self.flush_threshold * self.budget)
+        notes = [message.note() for message in evicted_messages]
+        evicted_ids = [source for message in evicted_messages for source in message.item.sources]
         fields = {"summary": join_texts(context.summary) or NOTHING, "messages": "\n".join(notes)}
         answer, vectors = await asyncio.gather(
-            self.ask("summarise", fields, sources=evicted), self.embed(notes, "passage")
+            self.ask("summarise", fields, sources=evicted_ids), self.embed(notes, "passage")
         )
         summary: Summary | None = answer
-        retire_messages(self.store, leaving, QUEUE)
-        for message, note, vector in zip(leaving, notes, vectors, strict=True):
+        retire_messages(self.store, evicted_messages, QUEUE)
+        for message, note, vector in zip(evicted_messages, notes, vectors, strict=True):
             item = message.item
             self.store.add(
                 RECALL,
@@ -149,9 +147,9 @@ class MemGpt(ModelWrittenMemory):
         if summary is not None:
             former_summary = context.summary[0] if context.summary else None
             if former_summary is None:
-                self.store.add(SUMMARY, summary.summary, sources=evicted)
+                self.store.add(SUMMARY, summary.summary, sources=evicted_ids)
             else:
-                sources = dict.fromkeys((*former_summary.sources, *evicted))
+                sources = dict.fromkeys((*former_summary.sources, *evicted_ids))
                 self.store.revise(former_summary, text=summary.summary, sources=sources)
         for warning in self.store.live(WARNING):
             self.store.retire(warning.entry_id)

@@ -49,13 +49,13 @@ def _save(request: ChatRequest) -> Saves:
     for message_number, text in _stated(request):
         topic = subject(text)
         line_number, old_text = line_by_subject.get(topic, (0, ""))
-        remaining = free_tokens + estimate(old_text) - estimate(text)
+        remaining_tokens = free_tokens + estimate(old_text) - estimate(text)
         if old_text == text or topic in calls:
             continue
-        if remaining < 0:
+        if remaining_tokens < 0:
             calls[topic] = _insert(text, message_number)
             continue
-        free_tokens = remaining
+        free_tokens = remaining_tokens
         arguments: dict[str, Any] = {"text": text, "rests_on": [message_number], "request_heartbeat": False}
         if line_number:
             calls[topic] = WorkingReplace(function="working_replace", line=line_number, **arguments)
@@ -69,6 +69,7 @@ def _insert(text: str, number: int) -> ArchivalInsert:
 
 
 def _searches(request: ChatRequest) -> list[AnySearchCall]:
+    """Return searches of both stores for the first 120 characters of the question; empty for a blank question."""
     query = request.fields["question"].strip()[:120]
     if not query.strip():
         return []

@@ -165,6 +165,7 @@ class MemoryBank(ModelWrittenMemory):
         return retention(self._day_number() - since_day, strength, self.coefficient, self.forgetting)
 
     def _is_retained(self, item: Item) -> bool:
+        """Return whether an entry is retained now, by a draw with its probability that is the same in each run."""
         probability = self.retention(item)
         if probability >= 1:
             return True
@@ -175,9 +176,10 @@ class MemoryBank(ModelWrittenMemory):
         return len(self.store.live(DAY))
 
     def _messages_of_day(self) -> list[Item]:
-        ends = self.store.live(DAY)
-        since = ends[-1].order if ends else -1
-        return [item for item in self.store.live(MESSAGE) if item.order > since]
+        """Return the messages since the end of the last day."""
+        day_entries = self.store.live(DAY)
+        last_order = day_entries[-1].order if day_entries else -1
+        return [item for item in self.store.live(MESSAGE) if item.order > last_order]
 
     def _current_date(self) -> str | None:
         messages = self.store.live(MESSAGE)
@@ -220,12 +222,12 @@ class MemoryBank(ModelWrittenMemory):
     def _all_days(self, kind: str, daily: str) -> list[Item]:
         """Return the newest daily entries that fit into a prompt. If some do not fit, the global entry comes first."""
         days = self.store.live(daily)
-        newest = first_within(days[::-1], LONGEST)[::-1]
-        return [*(self.store.live(kind) if len(newest) < len(days) else ()), *newest]
+        newest_days = first_within(days[::-1], LONGEST)[::-1]
+        return [*(self.store.live(kind) if len(newest_days) < len(days) else ()), *newest_days]
 
     def _replace(self, kind: str, text: str, sources: Sequence[str]) -> None:
-        if current := self.store.live(kind):
-            self.store.revise(current[0], text=text, sources=sources)
+        if entries := self.store.live(kind):
+            self.store.revise(entries[0], text=text, sources=sources)
         else:
             self.store.add(kind, text, sources=sources)
 

@@ -29,17 +29,17 @@ class LongTerm:
     def set_profile(self, label: str, value: str, page: Item) -> None:
         """Store a profile line that `page` states; it replaces the line with the same label."""
         text, meta = f"- {label}: {value}", {"label": label}
-        current = [item for item in self.profile() if item.meta == meta]
-        if not current:
+        lines_with_label = [item for item in self.profile() if item.meta == meta]
+        if not lines_with_label:
             self.store.add(PROFILE, text, sources=page.sources, meta=meta)
-        elif current[0].text != text:
-            self.store.revise(current[0], text=text, sources=page.sources)
+        elif lines_with_label[0].text != text:
+            self.store.revise(lines_with_label[0], text=text, sources=page.sources)
 
     def add_fact(self, kind: str, text: str, vector: Vector, page: Item) -> None:
         """Append a fact that `page` states to the queue of its kind; an equal fact moves to the end instead."""
-        equal = [item for item in self.store.live(kind) if item.text == text]
-        if equal:
-            self.store.revise(equal[0], sources=dict.fromkeys((*equal[0].sources, *page.sources)))
+        equal_facts = [item for item in self.store.live(kind) if item.text == text]
+        if equal_facts:
+            self.store.revise(equal_facts[0], sources=dict.fromkeys((*equal_facts[0].sources, *page.sources)))
         else:
             self.store.add(kind, text, sources=page.sources, vector=vector)
         facts = self.store.live(kind)

@@ -81,10 +81,10 @@ class MemoryOs(ModelWrittenMemory):
         """Store pages, and move the oldest pages to mid-term memory until `short` pages are left."""
         store_pages(self.store, messages)
         pages = self.store.live(SHORT)
-        leaving = pages[: max(0, len(pages) - self.short)]
-        notes = [page_text(page) for page in leaving]
+        evicted = pages[: max(0, len(pages) - self.short)]
+        notes = [page_text(page) for page in evicted]
         vectors = await self.embed(notes, "passage")
-        for page, text, vector in zip(leaving, notes, vectors, strict=True):
+        for page, text, vector in zip(evicted, notes, vectors, strict=True):
             await self._move(page, text, vector)
             hot_segment = self.heats.hottest(self.tau)
             if hot_segment is not None:
@@ -95,17 +95,17 @@ class MemoryOs(ModelWrittenMemory):
         pages: list[SearchHit] = []
         user_facts: list[SearchHit] = []
         assistant_facts: list[SearchHit] = []
-        failed: list[str] = []
+        failures: list[str] = []
         if self.store.live(PAGE, USER, ASSISTANT):
             keywords: list[str] = []
             if self.segment_score == "cosine_keywords" and self.store.live(PAGE):
-                answer: Keywords = await self.ask_to_read("keywords", {"query": query}, failed=failed)
+                answer: Keywords = await self.ask_to_read("keywords", {"query": query}, failed=failures)
                 keywords = normalize_keywords(answer.keywords)
             [vector] = await self.embed([query], "query")
             pages = self.mid.search(vector, keywords, self.segments, self.k)
             user_facts = self.long.search(USER, vector, self.facts)
             assistant_facts = self.long.search(ASSISTANT, vector, self.facts)
-        recall = replace(self._recall(pages, user_facts, assistant_facts), failed=tuple(failed))
+        recall = replace(self._recall(pages, user_facts, assistant_facts), failed=tuple(failures))
         if not frozen:
             self.heats.visit(dict.fromkeys(hit.item.meta["segment"] for hit in pages))
         return recall
@@ -130,20 +130,20 @@ class MemoryOs(ModelWrittenMemory):
 
     async def _segment(self, page: Item, text: str, vector: Vector, keywords: list[str]) -> Item:
         """Return the segment that a page joins, existing or new, with an updated summary."""
-        current = self.mid.topic(vector, keywords)
+        topic_segment = self.mid.topic(vector, keywords)
         fields = {
-            "summary": current.text if current else NOTHING,
-            "keywords": ", ".join(current.meta["keywords"] if current else keywords) or NOTHING,
+            "summary": topic_segment.text if topic_segment else NOTHING,
+            "keywords": ", ".join(topic_segment.meta["keywords"] if topic_segment else keywords) or NOTHING,
             "page": text,
         }
         topic: Topic | None = await self.ask("segment", fields, sources=page.sources)
         if topic is not None:
             [summary_vector] = await self.embed([topic.summary], "passage")
             return self.mid.segment(
-                current, topic.summary, normalize_keywords(topic.keywords), summary_vector, page.sources
+                topic_segment, topic.summary, normalize_keywords(topic.keywords), summary_vector, page.sources
             )
-        if current is not None:
-            return current
+        if topic_segment is not None:
+            return topic_segment
         # Without a summary, the text of the page is the segment's text until another page joins it.
         return self.mid.segment(None, text, keywords, vector, page.sources)
 

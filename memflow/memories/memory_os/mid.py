@@ -78,9 +78,9 @@ class SegmentHeat:
         self, item: Item | None, segment: str, *, visits: int, length: int, is_visit: bool = True
     ) -> None:
         """Record the visits and the length of a segment; `is_visit` also sets its last visit to now."""
-        last = self.store.sequence if is_visit or item is None else item.meta["last"]
-        meta = {"segment": segment, "visits": visits, "length": length, "last": last}
-        text = f"{segment}: {visits} visits, {length} pages, last at {last}"
+        last_visit = self.store.sequence if is_visit or item is None else item.meta["last"]
+        meta = {"segment": segment, "visits": visits, "length": length, "last": last_visit}
+        text = f"{segment}: {visits} visits, {length} pages, last at {last_visit}"
         if item is None:
             self.store.add(HEAT, text, sources=(), meta=meta)
         else:
@@ -94,8 +94,8 @@ NOTHING = "(nothing yet)"
 
 def first_version_id(item: Item) -> str:
     """Return the id of the first version of a segment or chain; `store.latest` maps it to the newest."""
-    first: str = item.meta.get("root", item.entry_id)
-    return first
+    version_id: str = item.meta.get("root", item.entry_id)
+    return version_id
 
 
 def normalize_keywords(keywords: Iterable[str]) -> list[str]:
@@ -152,10 +152,10 @@ class MidTerm:
     def matches(self, vector: Vector, keywords: Collection[str]) -> list[SearchHit]:
         """Return all segments with their cosine + Jaccard similarity of keywords (equation 3), best first."""
         hits = self._segments.scored(vector, len(self.store.live(SEGMENT)))
-        scored = [
+        matches = [
             SearchHit(hit.item, hit.score + jaccard(keywords, hit.item.meta["keywords"])) for hit in hits
         ]
-        return sorted(scored, key=lambda hit: -hit.score)
+        return sorted(matches, key=lambda hit: -hit.score)
 
     def segment(
         self, current: Item | None, summary: str, keywords: list[str], vector: Vector, sources: Iterable[str]

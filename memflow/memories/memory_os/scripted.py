@@ -26,13 +26,13 @@ def _summary(text: str) -> str:
     return " ".join(statements(text))[:240] or "small talk"
 
 
-def _join_summaries(summaries: list[str], latest: str) -> str:
-    return " ".join(text for text in (*summaries, latest) if text != NOTHING)[:240]
+def _join_summaries(summaries: list[str], new_summary: str) -> str:
+    return " ".join(text for text in (*summaries, new_summary) if text != NOTHING)[:240]
 
 
 def _link(request: ChatRequest) -> Link:
-    page, previous = str(request.fields["page"]), str(request.fields["previous"])
-    continues = word_overlap(" ".join(statements(previous)), " ".join(statements(page))) > 0
+    page, previous_page = str(request.fields["page"]), str(request.fields["previous"])
+    continues = word_overlap(" ".join(statements(previous_page)), " ".join(statements(page))) > 0
     chain = [str(request.fields["chain"])] if continues else []
     return Link(continues=continues, chain=_join_summaries(chain, _summary(page)), keywords=_words(page, 5))
 
@@ -83,6 +83,7 @@ def _keywords(request: ChatRequest) -> Keywords:
 
 
 def _knowledge(request: ChatRequest) -> Facts:
+    """Return the first statements of the pages as facts: up to 5 of the user, up to 3 of the assistant."""
     sentences = _page_statements(str(request.fields["pages"]))
     user_facts: list[Fact] = []
     assistant_facts: list[Fact] = []

@@ -28,8 +28,8 @@ def pair_messages(messages: Iterable[Message]) -> list[list[Message]]:
 
 def store_pages(store: EntryStore, messages: Iterable[Message]) -> None:
     """Add each page as an entry. A message without a date gets the date of the message before it."""
-    newest = store.live(SHORT)[-1:]
-    date = newest[0].meta["halves"][-1]["date"] if newest else None
+    last_pages = store.live(SHORT)[-1:]
+    date = last_pages[0].meta["halves"][-1]["date"] if last_pages else None
     for page in pair_messages(messages):
         layout = []  # role, length and date of each message, to cut the text of the page
         for message in page:
@@ -52,7 +52,7 @@ def page_messages(page: Item) -> list[StoredMessage]:
 
 
 def page_text(page: Item) -> str:
-    """Return the text of a page for mid-term memory: its lines, each date once."""
+    """Return the text of a page for mid-term memory: its lines, each preceded by its date if the date changes."""
     lines, last_date = [], None
     for message in page_messages(page):
         lines.append(message.item.text if message.date == last_date else message.note())

@@ -61,6 +61,7 @@ def split_trajectories(messages: Sequence[StoredMessage], size: int, after: str 
 
 
 def _trajectory(parts: Sequence[MessagePart], after: str | None) -> Trajectory:
+    """Return the trajectory of message parts; `after` is the line of the next user message, None without one."""
     draft = merge_parts(parts)
     roles = [part.message.item.role for part in parts]
     first_answer = roles.index("assistant") if "assistant" in roles else len(roles)
@@ -116,8 +117,8 @@ class Memp(ModelWrittenMemory):
         if not messages:
             return
         if buffer := stored_messages(self.store, BUFFER):
-            after = messages[0].line() if messages[0].role == "user" else None
-            await self._learn(buffer, after, self._retire_bookkeeping(HIT))
+            feedback = messages[0].line() if messages[0].role == "user" else None
+            await self._learn(buffer, feedback, self._retire_bookkeeping(HIT))
         store_messages(self.store, messages, BUFFER)
         if reads := self.store.live(READ):
             # The next write is the feedback on these reads, and learns from them.
@@ -169,7 +170,7 @@ class Memp(ModelWrittenMemory):
     async def _judge_and_build(
         self, trajectory: Trajectory, judge_requested: bool
     ) -> tuple[Answer[Outcome] | None, Answer[Procedure] | None]:
-        """Request the outcome and the procedure of a trajectory. Return both answers; None for an answer not needed."""
+        """Return (outcome, procedure): the answers for a trajectory, each None if it was not requested."""
         judge = trajectory.feedback and (judge_requested or self.update != "vanilla")
         if self.update == "vanilla":
             outcome, procedure = await asyncio.gather(self._judge(trajectory, judge), self._build(trajectory))
@@ -200,7 +201,7 @@ class Memp(ModelWrittenMemory):
         """Count the outcome for the retrieved procedures and retire procedures that often fail. Return the others."""
         if outcome not in (SUCCESS, FAILED):
             return list(retrieved)
-        remaining = []
+        successful = []
         for item in retrieved:
             hits = item.meta["hit"] + 1
             successes = item.meta["success"] + (1 if outcome == SUCCESS else 0)
@@ -208,16 +209,16 @@ class Memp(ModelWrittenMemory):
                 self.store.retire(item.entry_id)
             else:
                 meta = {**item.meta, "hit": hits, "success": successes}
-                remaining.append(self.store.revise(item, meta=meta))
-        return remaining
+                successful.append(self.store.revise(item, meta=meta))
+        return successful
 
     async def _add_procedures(self, procedures: Sequence[tuple[Trajectory, Procedure]]) -> None:
         """Add procedures, embedded with one request. If an equal procedure exists, add the sources to it."""
         entries = {(item.meta["query"], item.meta["workflow"]): item for item in self.store.live(PROCEDURE)}
-        new = [
+        new_procedures = [
             procedure for _, procedure in procedures if (procedure.query, procedure.workflow) not in entries
         ]
-        queries = list(dict.fromkeys(procedure.query for procedure in new))
+        queries = list(dict.fromkeys(procedure.query for procedure in new_procedures))
         # A query finds procedures by their own queries, so both are embedded alike.
         vectors = dict(zip(queries, await self.embed(queries, "query"), strict=True))
         for trajectory, procedure in procedures:

@@ -11,15 +11,21 @@ _COMPLAINT = re.compile(r"\b(?:wrong|incorrect|not what|not right|no good)\b|不
 _PRAISE = re.compile(r"\b(?:thanks|thank you|great|perfect|that helps)\b|谢谢|很好|满意", re.IGNORECASE)
 
 
-def _build(request: ChatRequest) -> Procedure:
+MAX_QUERY_CHARACTERS, MAX_WORKFLOW_CHARACTERS = 160, 600
+
+
+def _build_procedure(request: ChatRequest) -> Procedure:
+    """Return a procedure: the trajectory's first line as the query, its statements as the workflow, without dates."""
     trajectory = request.fields["trajectory"]
     lines = [line for line in trajectory.splitlines() if line.strip() and not line.startswith("[")]
-    first = lines[0] if lines else trajectory
-    query = first.partition(": ")[2].strip()[:160] or first[:160]
-    return Procedure(query=query, workflow=" ".join(statements("\n".join(lines)))[:600] or query)
+    first_line = lines[0] if lines else trajectory
+    query = (first_line.partition(": ")[2].strip() or first_line)[:MAX_QUERY_CHARACTERS]
+    workflow = " ".join(statements("\n".join(lines)))[:MAX_WORKFLOW_CHARACTERS]
+    return Procedure(query=query, workflow=workflow or query)
 
 
-def _outcome(request: ChatRequest) -> Outcome:
+def _judge_outcome(request: ChatRequest) -> Outcome:
+    """Return the outcome by the newest user message with a keyword; the first one, the task, is not judged."""
     user_lines = [line for line in request.fields["exchange"].splitlines() if line.startswith("user: ")]
     for user_message in (request.fields["after"], *user_lines[:0:-1]):
         if _COMPLAINT.search(user_message):
@@ -30,11 +36,16 @@ def _outcome(request: ChatRequest) -> Outcome:
 
 
 def _reflect(request: ChatRequest) -> Reflection:
+    """Return a rewrite of the first procedure that quotes the user's complaint."""
     complaint = request.fields["after"]
     return Reflection(
         analysis="The user complained.",
-        rewrites=[Rewrite(number=1, workflow=f"Mind this: {complaint}"[:600])],
+        rewrites=[Rewrite(number=1, workflow=f"Mind this: {complaint}"[:MAX_WORKFLOW_CHARACTERS])],
     )
 
 
-HANDLERS: dict[str, Handler] = {"memp/build": _build, "memp/outcome": _outcome, "memp/reflect": _reflect}
+HANDLERS: dict[str, Handler] = {
+    "memp/build": _build_procedure,
+    "memp/outcome": _judge_outcome,
+    "memp/reflect": _reflect,
+}

@@ -72,11 +72,11 @@ class Nemori(ModelWrittenMemory):
         """Buffer the messages and turn completed segments into episodes."""
         store_messages(self.store, messages, BUFFER)
         buffer = stored_messages(self.store, BUFFER)
-        unread = len(buffer) - len(messages)
-        segments = Segments(self.shortest, self.longest, buffer[:unread])
-        for start in range(unread, len(buffer), self.longest):
-            new = buffer[start : start + self.longest]
-            segments.add(new, await self._confidences(segments, new), self.confidence)
+        old_count = len(buffer) - len(messages)
+        segments = Segments(self.shortest, self.longest, buffer[:old_count])
+        for start in range(old_count, len(buffer), self.longest):
+            new_messages = buffer[start : start + self.longest]
+            segments.add(new_messages, await self._confidences(segments, new_messages), self.confidence)
         await self._remember(segments.closed)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
@@ -94,12 +94,12 @@ class Nemori(ModelWrittenMemory):
         notes = recall_notes(episodes, statements, originals)
         return with_buffer(Recall(notes=notes, entries=entries, injected_tokens=estimate(notes)), buffer)
 
-    async def _confidences(self, segments: Segments, new: Sequence[StoredMessage]) -> dict[int, float]:
+    async def _confidences(self, segments: Segments, batch: Sequence[StoredMessage]) -> dict[int, float]:
         """Return by message number the model's confidence of a new topic, from 0 to 1; empty without an answer."""
-        numbers = segments.possible_starts(len(new))
+        numbers = segments.possible_starts(len(batch))
         if not numbers:
             return {}
-        messages = [*segments.open, *new]
+        messages = [*segments.open, *batch]
         candidates = messages[numbers.start - 1 :]
 
         def find_error(boundary: Boundary, accepted: Sequence[Boundary]) -> str | None:
@@ -145,12 +145,14 @@ class Nemori(ModelWrittenMemory):
             retire_messages(self.store, segment, BUFFER)
             meta = {"title": title, "time": times[index], "originals": [item.entry_id for item in originals]}
             episode = self.store.add(EPISODE, texts[index], sources=sources[index], vector=vector, meta=meta)
-            merged = await self._merge(episode, candidates)
-            if merged is None:
+            merged_episode = await self._merge(episode, candidates)
+            if merged_episode is None:
                 await self._learn(segment, await self._predict(episode))
             else:
-                merged_messages = [StoredMessage(item, item.meta["date"]) for item in self._originals(merged)]
-                await self._learn(merged_messages, await self._predict(merged))
+                merged_messages = [
+                    StoredMessage(item, item.meta["date"]) for item in self._originals(merged_episode)
+                ]
+                await self._learn(merged_messages, await self._predict(merged_episode))
 
     async def _merge(self, new: Item, candidates: Sequence[Item]) -> Item | None:
         """Merge a new episode with the candidate that the model names, if any. Return the merged episode or None."""
@@ -197,7 +199,7 @@ class Nemori(ModelWrittenMemory):
         return [hit.item for hit in hits if hit.score >= threshold and hit.item.meta["title"] is not None]
 
     async def _predict(self, episode: Item) -> str | None:
-        """Return the model's prediction of an episode's content from known statements; None without statements."""
+        """Return the model's prediction of a narrated episode's content from related statements; None without them."""
         assert episode.vector is not None
         statements = self.statements.search(episode.vector, self.related)
         if not statements or episode.meta["title"] is None:
@@ -223,10 +225,12 @@ class Nemori(ModelWrittenMemory):
         stored_texts = {item.text for item in self.store.live(STATEMENT)}
         new_texts: dict[str, list[str]] = {}
         for statement in answer.statements if answer else ():
-            cited = [segment[line - 1] for line in sorted(set(statement.lines))]
-            text = f"- {with_date(statement.statement, cited[0].date)}"
+            cited_messages = [segment[line - 1] for line in sorted(set(statement.lines))]
+            text = f"- {with_date(statement.statement, cited_messages[0].date)}"
             if text not in stored_texts:
-                new_texts.setdefault(text, [source for message in cited for source in message.item.sources])
+                new_texts.setdefault(
+                    text, [source for message in cited_messages for source in message.item.sources]
+                )
         vectors = await self.embed([*new_texts], "passage")
         for (text, source_ids), vector in zip(new_texts.items(), vectors, strict=True):
             self.store.add(STATEMENT, text, sources=source_ids, vector=vector)

@@ -53,20 +53,20 @@ def _merge(request: ChatRequest) -> MergeChoice:
 
     The overlap is the Jaccard similarity.
     """
-    new = _DATE.sub("", request.fields["new"])
+    new_episode = _DATE.sub("", request.fields["new"])
     numbers_and_texts = _HEADING.split(request.fields["candidates"])[1:]
     candidates = zip(numbers_and_texts[::2], numbers_and_texts[1::2], strict=True)
     for position, (number, text) in enumerate(candidates, 1):
         # A heading with another number is part of a message.
-        if int(number) == position and word_overlap(_DATE.sub("", text), new) >= MERGE_THRESHOLD:
+        if int(number) == position and word_overlap(_DATE.sub("", text), new_episode) >= MERGE_THRESHOLD:
             return MergeChoice(episode=position)
     return MergeChoice(episode=0)
 
 
 def _combine(request: ChatRequest) -> Narration:
     """Return the title of the old episode, and the sentences of both narratives, each once."""
-    (title, _, old), (_, _, new) = (request.fields[name].partition("\n") for name in ("old", "new"))
-    sentences = dict.fromkeys(statements(old) + statements(new))
+    (title, _, old_text), (_, _, new_text) = (request.fields[name].partition("\n") for name in ("old", "new"))
+    sentences = dict.fromkeys(statements(old_text) + statements(new_text))
     return Narration(title=_DATE.sub("", title), narrative=" ".join(sentences) or title)
 
 
@@ -83,8 +83,8 @@ def _calibrate(request: ChatRequest) -> Statements:
             statement = sentence[:MAX_STATEMENT]
             if statement not in request.fields["predicted"]:
                 first_messages.setdefault(statement, number)
-    new = [Statement(statement=statement, lines=[number]) for statement, number in first_messages.items()]
-    return Statements(statements=new[:MAX_STATEMENTS])
+    answers = [Statement(statement=statement, lines=[number]) for statement, number in first_messages.items()]
+    return Statements(statements=answers[:MAX_STATEMENTS])
 
 
 def _messages(lines: str) -> list[tuple[int, str]]:

@@ -23,9 +23,9 @@ class Segments:
         open_count = len(self.open)
         return range(max(open_count, self.shortest) + 1, open_count + new_count + 1)
 
-    def add(self, new: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
+    def add(self, messages: Sequence[StoredMessage], confidences: Mapping[int, float], above: float) -> None:
         """Add messages, and complete the segment before each message whose topic-change confidence exceeds `above`."""
-        for number, message in enumerate(new, len(self.open) + 1):
+        for number, message in enumerate(messages, len(self.open) + 1):
             if confidences.get(number, 0.0) > above and len(self.open) >= self.shortest:
                 self._complete()
             self.open.append(message)

@@ -56,21 +56,21 @@ class ScMemory(ModelWrittenMemory):
         """Add messages to flash memory; embed and concurrently summarize the oldest messages, which leave it."""
         store_messages(self.store, messages, FLASH)
         buffer = stored_messages(self.store, FLASH)
-        leaving = overflow(buffer, 1, self.flash)
-        notes = [message.note() for message in leaving]
+        evicted = overflow(buffer, 1, self.flash)
+        notes = [message.note() for message in evicted]
         vectors, summaries = await asyncio.gather(
             self.embed(notes, "passage"),
             self.ask_all(
                 PromptRequest("summarise", {"message": note}, message.item.sources)
-                for message, note in zip(leaving, notes, strict=True)
+                for message, note in zip(evicted, notes, strict=True)
             ),
         )
-        retire_messages(self.store, leaving, FLASH)
+        retire_messages(self.store, evicted, FLASH)
         # Each message has a sequence number, and the buffer has the newest messages.
-        first = self.store.sequence - len(buffer) + 1
-        for index, message in enumerate(leaving):
+        first_number = self.store.sequence - len(buffer) + 1
+        for index, message in enumerate(evicted):
             sources, role = message.item.sources, message.item.role
-            meta = {"said": first + index}
+            meta = {"said": first_number + index}
             item = self.store.add(
                 MESSAGE, notes[index], sources=sources, role=role, vector=vectors[index], meta=meta
             )

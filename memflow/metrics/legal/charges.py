@@ -26,13 +26,13 @@ def cited_articles(text: str) -> frozenset[str]:
 
     Other laws, amendments, paragraphs and items are ignored.
     """
-    found = set()
-    for cited in _CITED.finditer(text):
-        for article in _ARTICLE.finditer(cited["articles"]):
-            *others, last = (str(parse_numeral(numeral)) for numeral in article["numbers"].split("、"))
-            found.update(others)
-            found.add(f"{last}-{parse_numeral(article['inserted'])}" if article["inserted"] else last)
-    return frozenset(found)
+    articles = set()
+    for citation in _CITED.finditer(text):
+        for article in _ARTICLE.finditer(citation["articles"]):
+            *leading, final = (str(parse_numeral(numeral)) for numeral in article["numbers"].split("、"))
+            articles.update(leading)
+            articles.add(f"{final}-{parse_numeral(article['inserted'])}" if article["inserted"] else final)
+    return frozenset(articles)
 
 
 NAME = r"(?:犯罪|侵犯|[^罪犯，。；：（）]){1,40}罪"
@@ -51,9 +51,9 @@ _TABLE = tomllib.loads(files(__package__).joinpath("charges.toml").read_text(enc
 def _choices(name: str) -> str:
     """Return a regular expression that matches every allowed name of a selective charge."""
 
-    def some(found: re.Match[str]) -> str:
-        one = f"(?:{'|'.join(map(re.escape, found[1].split('、')))})"
-        return f"{one}(?:、?{one})*"
+    def some(brackets: re.Match[str]) -> str:
+        alternative = f"(?:{'|'.join(map(re.escape, brackets[1].split('、')))})"
+        return f"{alternative}(?:、?{alternative})*"
 
     return re.sub(r"\[(.*?)\]", some, name)
 
@@ -74,7 +74,7 @@ _CHARGES = tuple(
 @lru_cache(maxsize=5_000)
 def canonical_charge(name: str) -> str:
     """Return the canonical name of a charge: the name in the current law, with all alternatives."""
-    return next((whole for pattern, whole in _CHARGES if pattern.fullmatch(name)), name)
+    return next((canonical for pattern, canonical in _CHARGES if pattern.fullmatch(name)), name)
 
 
 def parse_charges(names: str) -> list[str]:
@@ -86,7 +86,7 @@ def convicted_charges(reasoning: str) -> frozenset[str]:
     """Return the charges that a court's reasoning affirms (构成盗窃罪), without the denied charges."""
     return frozenset(
         charge
-        for found in _FOUND.finditer(reasoning)
-        if not _DENIED.search(found["before"])
-        for charge in parse_charges(found["names"])
+        for match in _FOUND.finditer(reasoning)
+        if not _DENIED.search(match["before"])
+        for charge in parse_charges(match["names"])
     )

@@ -60,30 +60,30 @@ def operative_part(judgment: str) -> str:
     """Return a decision without bracketed text (up to three levels) and without items that revoke earlier decisions."""
     for _ in range(_DEEPEST):
         judgment = _BRACKETED.sub("", judgment)
-    first, *items = _ITEM.split(judgment)
-    return "。".join((_REVOKED.sub("", first), *(item for item in items if not item.startswith("撤销"))))
+    opening, *items = _ITEM.split(judgment)
+    return "。".join((_REVOKED.sub("", opening), *(item for item in items if not item.startswith("撤销"))))
 
 
 def parse_sentences(judgment: str) -> list[Sentence]:
     """Return the sentence of each convicted person, in order, from the cleaned text of a decision."""
     person = _Person()
     people = {"": person}
-    here = True  # and no earlier decision
+    in_this_decision = True  # and no earlier decision
     for event in _EVENT.finditer(operative_part(judgment)):
         if event["names"]:
-            here = not _EARLIER.search(event["who"])
-            if here:
+            in_this_decision = not _EARLIER.search(event["who"])
+            if in_this_decision:
                 name = _ROLE.split(event["who"])[-1].lstrip("又另并且")
                 person = people.setdefault(name, _Person()) if name else person
                 person.single.charges += parse_charges(event["names"])
         elif event["aside"]:
-            here = False
+            in_this_decision = False
         elif event["total"]:
-            here, person.total = True, Sentence()
-        elif here:
+            in_this_decision, person.total = True, Sentence()
+        elif in_this_decision:
             _sentence(person.total or person.single, event)
-    found = [one.sentence() for one in people.values()]
-    return [one for one in found if one != Sentence()]
+    sentences = [convict.sentence() for convict in people.values()]
+    return [convict for convict in sentences if convict != Sentence()]
 
 
 def _sentence(sentence: Sentence, event: re.Match[str]) -> None:
@@ -94,6 +94,7 @@ def _sentence(sentence: Sentence, event: re.Match[str]) -> None:
 
 
 def _months(event: re.Match[str]) -> int:
+    """Return the months of a term that `_EVENT` has matched; 0 for an acquittal or a sentence without punishment."""
     if event["life"]:
         return LIFE
     if event["death"]:

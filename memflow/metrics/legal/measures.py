@@ -70,37 +70,40 @@ def judgment_scores(answer: str, gold: str, variant: Variant = "standard") -> di
     Months and fines score 1 - |a - b| / max(a, b), 1 if both are 0, and 0 if only one is set or only one is death. In
     `published_code`, a recall or precision without data is 0, and two fines on different sides of 10,000 yuan score 0.
     """
-    said, wanted = read_judgment(answer, variant), read_judgment(gold, variant)
+    answer_facts, gold_facts = read_judgment(answer, variant), read_judgment(gold, variant)
     published = variant == "published_code"
-    found = {}
-    for what, mine, theirs in (
-        ("charge", said.charges, wanted.charges),
-        ("statute", said.statutes, wanted.statutes),
+    scores = {}
+    for kind, answer_names, gold_names in (
+        ("charge", answer_facts.charges, gold_facts.charges),
+        ("statute", answer_facts.statutes, gold_facts.statutes),
     ):
-        common = len(mine & theirs)
-        for share, whose, named in (("recall", "gold", theirs), ("precision", "answer", mine)):
-            if named:
-                score = MetricResult(common / len(named))
+        common = len(answer_names & gold_names)
+        for share, owner, names in (("recall", "gold", gold_names), ("precision", "answer", answer_names)):
+            if names:
+                score = MetricResult(common / len(names))
             else:
-                score = MetricResult(0.0) if published else MetricResult(None, f"the {whose} names no {what}")
-            found[f"{what}_{share}"] = score
-    dead = (said.months >= DEATH) != (wanted.months >= DEATH)
-    found["time"] = _nearness("prison term", said.months, wanted.months, apart=dead)
-    large = published and (said.fine - _LARGE) * (wanted.fine - _LARGE) < 0
-    found["fine"] = _nearness("fine", said.fine, wanted.fine, apart=large)
-    return found
+                score = MetricResult(0.0) if published else MetricResult(None, f"the {owner} names no {kind}")
+            scores[f"{kind}_{share}"] = score
+    one_is_death = (answer_facts.months >= DEATH) != (gold_facts.months >= DEATH)
+    scores["time"] = _nearness(
+        "prison term", answer_facts.months, gold_facts.months, incomparable=one_is_death
+    )
+    apart = published and (answer_facts.fine - _LARGE) * (gold_facts.fine - _LARGE) < 0
+    scores["fine"] = _nearness("fine", answer_facts.fine, gold_facts.fine, incomparable=apart)
+    return scores
 
 
-def _nearness(what: str, said: int, wanted: int, *, apart: bool) -> MetricResult:
-    if said == wanted:
+def _nearness(kind: str, answer: int, gold: int, *, incomparable: bool) -> MetricResult:
+    """Return 1 - |answer - gold| / max(answer, gold), 0 for `incomparable` values; None if both are NONE."""
+    if answer == gold:
         return (
-            MetricResult(None, f"neither the answer nor the gold sets a {what}")
-            if said == NONE
+            MetricResult(None, f"neither the answer nor the gold sets a {kind}")
+            if answer == NONE
             else MetricResult(1.0)
         )
-    if apart or NONE in (said, wanted):
+    if incomparable or NONE in (answer, gold):
         return MetricResult(0.0)
-    return MetricResult(1 - abs(said - wanted) / max(said, wanted))
+    return MetricResult(1 - abs(answer - gold) / max(answer, gold))
 
 
 def comparable_passages(
@@ -111,17 +114,16 @@ def comparable_passages(
     If a text is missing, return a MetricResult with the reason instead. In `published_code`, a missing passage makes
     both passages incomparable.
     """
-    said, wanted = read_judgment(answer, variant).sections, read_judgment(gold, variant).sections
-    found: dict[str, tuple[str, str] | MetricResult] = {}
-    for name, mine, theirs in (
-        ("reasoning", said.reasoning, wanted.reasoning),
-        ("judgment", said.judgment, wanted.judgment),
+    answer_parts, gold_parts = (read_judgment(text, variant).sections for text in (answer, gold))
+    passages: dict[str, tuple[str, str] | MetricResult] = {}
+    for name, texts in (
+        ("reasoning", (answer_parts.reasoning, gold_parts.reasoning)),
+        ("judgment", (answer_parts.judgment, gold_parts.judgment)),
     ):
-        lacking = " and ".join(
-            whose for whose, text in (("the answer", mine), ("the gold", theirs)) if not text
-        )
-        found[name] = MetricResult(None, f"no {name} is found in {lacking}") if lacking else (mine, theirs)
-    missing = next((one for one in found.values() if isinstance(one, MetricResult)), None)
-    if variant == "published_code" and missing:
-        return {name: one if isinstance(one, MetricResult) else missing for name, one in found.items()}
-    return found
+        owners = [owner for owner, text in zip(("the answer", "the gold"), texts, strict=True) if not text]
+        reason = f"no {name} is found in {' and '.join(owners)}"
+        passages[name] = MetricResult(None, reason) if owners else texts
+    gap = next((pair for pair in passages.values() if isinstance(pair, MetricResult)), None)
+    if variant == "published_code" and gap:
+        return {name: pair if isinstance(pair, MetricResult) else gap for name, pair in passages.items()}
+    return passages

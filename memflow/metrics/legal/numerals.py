@@ -30,13 +30,13 @@ def parse_numeral(numeral: str) -> int:
     The numeral has plain or formal (壹贰叁) characters, single digits (二〇一八), Arabic digits with commas, or Arabic
     digits before a unit (3万). Raises BadInput for other text.
     """
-    plain = _COMMA.sub("", numeral)
-    parts = _PART.findall(plain)
-    if not parts or "".join(parts) != plain:
+    characters = _COMMA.sub("", numeral)
+    parts = _PART.findall(characters)
+    if not parts or "".join(parts) != characters:
         raise BadInput(f"{numeral!r} is not a numeral. Pass a number such as 二千三百, 3万 or 30,000.")
-    if _SPELT.fullmatch(plain):
-        return int("".join(str(_DIGITS[character]) for character in plain))
-    whole = group = Decimal(0)
+    if _SPELT.fullmatch(characters):
+        return int("".join(str(_DIGITS[character]) for character in characters))
+    value = group = Decimal(0)
     digit: Decimal | None = None
     for part in parts:
         if part in _UNITS:
@@ -44,11 +44,11 @@ def parse_numeral(numeral: str) -> int:
             digit = None
         elif part in _GROUPS:
             group += digit or 0
-            if whole < _GROUPS[part]:  # 一万亿: ten thousand times 亿
-                whole = (whole + group) * _GROUPS[part]
+            if value < _GROUPS[part]:  # 一万亿: ten thousand times 亿
+                value = (value + group) * _GROUPS[part]
             else:  # 一亿零一万
-                whole += group * _GROUPS[part]
+                value += group * _GROUPS[part]
             group, digit = Decimal(0), None
         else:
             digit = Decimal(_DIGITS[part]) if part in _DIGITS else Decimal(part)
-    return int(whole + group + (digit or 0))
+    return int(value + group + (digit or 0))

@@ -61,33 +61,34 @@ _CONVICTED = re.compile(rf"(?<!侵)犯({NAMES})")
 
 
 def _clean(document: str) -> str:
+    """Return the text with Chinese punctuation, without tags and spaces between them, as the published code has it."""
     text = document.replace(":", "：").replace(" ", "").replace("(", "（").replace(")", "）")
     text = text.replace("\u3000", " ").replace("\xa0", " ")
-    for gone in _GONE:
-        text = text.replace(gone, "")
+    for removed_text in _GONE:
+        text = text.replace(removed_text, "")
     text = _COMMA.sub("，", text)
     strings = (unescape(string).strip() for string in _TAG.split(text))
     return " ".join(string for string in strings if string)
 
 
 def _first(patterns: tuple[re.Pattern[str], ...], text: str) -> re.Match[str] | None:
-    return next((found for pattern in patterns if (found := pattern.search(text))), None)
+    return next((match for pattern in patterns if (match := pattern.search(text))), None)
 
 
 def sections(document: str) -> Sections:
     """Return reasoning and decision as the published code splits them, also for texts without 本院认为."""
-    rest = _clean(document)
-    if heading := _first(_HEADING, rest):
-        rest = _without(rest, rest[: heading.end()])
-    elif charged := _CHARGED.search(rest):
-        rest = _without(rest, rest[: charged.start()])
-    if court := _COURT.search(rest):
-        rest = _without(rest, rest[: court.start()])
-    announced = _first(_ANNOUNCED, rest)
-    reasoning = rest[: announced.end()] if announced else rest
-    body, rest = rest, _without(rest, reasoning)
-    over = _first(_OVER, rest)
-    judgment = (rest[: over.start()] if over else rest) or rest
+    remaining_text = _clean(document)
+    if heading := _first(_HEADING, remaining_text):
+        remaining_text = _without(remaining_text, remaining_text[: heading.end()])
+    elif accusation := _CHARGED.search(remaining_text):
+        remaining_text = _without(remaining_text, remaining_text[: accusation.start()])
+    if court_opinion := _COURT.search(remaining_text):
+        remaining_text = _without(remaining_text, remaining_text[: court_opinion.start()])
+    announcement = _first(_ANNOUNCED, remaining_text)
+    reasoning = remaining_text[: announcement.end()] if announcement else remaining_text
+    body, remaining_text = remaining_text, _without(remaining_text, reasoning)
+    ending = _first(_OVER, remaining_text)
+    judgment = (remaining_text[: ending.start()] if ending else remaining_text) or remaining_text
     return Sections(reasoning, judgment, body)
 
 
@@ -102,44 +103,47 @@ def _searched(find: Callable[[str], list[str]], part: str, document: str) -> lis
 
 def charges(document: str) -> frozenset[str]:
     """Return the charges in the decision; if it contains none, the charges in the whole document."""
-    found = _searched(_CONVICTED.findall, sections(document).judgment, document)
-    return frozenset(one for names in found for one in named(names))
+    wordings = _searched(_CONVICTED.findall, sections(document).judgment, document)
+    return frozenset(charge for names in wordings for charge in named(names))
 
 
 def statutes(document: str) -> frozenset[str]:
     """Return the numbers of the cited articles of the Criminal Law, without suffixes such as 之一."""
 
-    def cited(text: str) -> list[str]:
-        return [found for pattern in _CITED for found in pattern.findall(text)]
+    def cited(part: str) -> list[str]:
+        return [citation for pattern in _CITED for citation in pattern.findall(part)]
 
     lists = _searched(cited, sections(document).reasoning, document)
-    return frozenset(str(parse_numeral(article)) for one in lists for article in _ARTICLE.findall(one))
+    return frozenset(
+        str(parse_numeral(article)) for citation in lists for article in _ARTICLE.findall(citation)
+    )
 
 
 def months(document: str) -> int:
     """Return the sum of all distinctly worded prison terms in months; -1 without prison terms."""
 
     def terms(text: str) -> list[str]:
-        found = [_cut(term, _TERM_ENDS) for pattern in _TERMS for term in pattern.findall(text)]
-        return found + _OTHERS.findall(text)
+        wordings = [_cut(term, _TERM_ENDS) for pattern in _TERMS for term in pattern.findall(text)]
+        return wordings + _OTHERS.findall(text)
 
-    found = set(_searched(terms, sections(document).judgment, document))
-    return sum(map(_months, found)) if found else NONE
+    wordings = set(_searched(terms, sections(document).judgment, document))
+    return sum(map(_months, wordings)) if wordings else NONE
 
 
-def _cut(text: str, ends: re.Pattern[str]) -> str:
-    end = ends.search(text)
+def _cut(text: str, end_pattern: re.Pattern[str]) -> str:
+    end = end_pattern.search(text)
     return text[: end.start()] if end else text
 
 
 def _months(term: str) -> int:
-    numbers = [parse_numeral(one) for one in _NUMERAL.findall(term)]
-    years, rest = "年" in term, "月" in term
+    """Return the months of a prison term; LIFE or DEATH for these, 0 for a term that cannot be parsed."""
+    numbers = [parse_numeral(numeral) for numeral in _NUMERAL.findall(term)]
+    has_years, has_months = "年" in term, "月" in term
     match numbers:
-        case [many, more]:
-            return many * 12 + more if years and rest else many
-        case [many]:
-            return many * 12 if years else many if rest else 0
+        case [number, months]:
+            return number * 12 + months if has_years and has_months else number
+        case [number]:
+            return number * 12 if has_years else number if has_months else 0
         case []:
             return LIFE if "无期徒刑" in term else DEATH if "死刑" in term else 0
     return 0
@@ -147,17 +151,17 @@ def _months(term: str) -> int:
 
 def fine(document: str) -> int:
     """Return the sum of all distinctly worded fines in yuan; -1 without fines."""
-    found = set(_searched(_fines, sections(document).judgment, document))
-    return sum(map(_yuan, found)) if found else NONE
+    wordings = set(_searched(_fines, sections(document).judgment, document))
+    return sum(map(_yuan, wordings)) if wordings else NONE
 
 
 def _fines(text: str) -> list[str]:
-    found = [_cut(one, _FINE_ENDS) for one in _FINE.findall(text)]
-    # Removed while walked over: what follows a string without 元 is not looked at, and stays.
-    for one in found:
-        if "元" not in one:
-            found.remove(one)
-    return [one.replace(",", "") for one in found]
+    wordings = [_cut(wording, _FINE_ENDS) for wording in _FINE.findall(text)]
+    # As published, the list changes during the iteration: the wording after one without 元 is skipped, and stays.
+    for wording in wordings:
+        if "元" not in wording:
+            wordings.remove(wording)
+    return [wording.replace(",", "") for wording in wordings]
 
 
 def _yuan(wording: str) -> int:

@@ -46,18 +46,18 @@ def split_sections(document: str) -> Sections:
     decision starts at the first sentence that convicts.
     """
     text = clean_text(document)
-    court = _COURT.search(text) or _REASONS.search(text)
-    start, after = court.span() if court else (0, 0)
-    if announced := _ANNOUNCED.search(text, after) or _HEADED.search(text, after):
-        begin = announced.end()
-    elif convicted := _CONVICTED.search(text, after):
-        begin = convicted.start()
+    court_opinion = _COURT.search(text) or _REASONS.search(text)
+    start, search_start = court_opinion.span() if court_opinion else (0, 0)
+    if announcement := _ANNOUNCED.search(text, search_start) or _HEADED.search(text, search_start):
+        decision_start = announcement.end()
+    elif conviction := _CONVICTED.search(text, search_start):
+        decision_start = conviction.start()
     else:
-        begin = len(text)
-    over = _OVER.search(text, begin if begin < len(text) else start)
-    end = over.start() if over else len(text)
+        decision_start = len(text)
+    ending = _OVER.search(text, decision_start if decision_start < len(text) else start)
+    end = ending.start() if ending else len(text)
     return Sections(
-        reasoning=text[start : min(begin, end)] if court else "",
-        judgment=text[begin:end] if begin < len(text) else "",
+        reasoning=text[start : min(decision_start, end)] if court_opinion else "",
+        judgment=text[decision_start:end] if decision_start < len(text) else "",
         body=text[:end],
     )

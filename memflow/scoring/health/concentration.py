@@ -35,23 +35,23 @@ class Split:
 
 
 def find_splits(
-    failed: Flags, properties: Mapping[str, Sequence[Any]], episodes: Sequence[str]
+    is_failure: Flags, properties: Mapping[str, Sequence[Any]], episodes: Sequence[str]
 ) -> list[Split]:
-    """Return both sides of every split with their statistics, largest first.
+    """Return both sides of every split with their statistics, largest first; empty if no property varies enough.
 
     `properties` has a value per row: a number for a name with `{}`, such as `of more than {} words`, and otherwise a
     category or a flag.
     """
-    sides = [pair for name, values in properties.items() for pair in _splits(name, values)]
-    if not sides:
+    labeled_masks = [pair for name, values in properties.items() for pair in _splits(name, values)]
+    if not labeled_masks:
         return []
     # At most ROWS evenly spaced rows are tested.
-    sampled = np.linspace(0, len(failed) - 1, min(ROWS, len(failed))).astype(int)
-    groups = np.unique(np.asarray(episodes)[sampled], return_inverse=True)[1]
-    masks = np.array([mask for _, _, mask in sides])[:, sampled].astype(np.float64)
-    statistics, varies, adjusted = _max_t(failed[sampled].astype(np.float64), masks, groups)
+    sample = np.linspace(0, len(is_failure) - 1, min(ROWS, len(is_failure))).astype(int)
+    groups = np.unique(np.asarray(episodes)[sample], return_inverse=True)[1]
+    masks = np.array([mask for _, _, mask in labeled_masks])[:, sample].astype(np.float64)
+    statistics, varies, adjusted = _max_t(is_failure[sample].astype(np.float64), masks, groups)
     splits = []
-    for index, (label, other_label, mask) in enumerate(sides):
+    for index, (label, other_label, mask) in enumerate(labeled_masks):
         p = float(adjusted[index]) if varies[index] else None
         splits.append(Split(label, other_label, mask, float(statistics[index]), p))
         splits.append(Split(other_label, label, ~mask, float(statistics[index]), p))
@@ -85,17 +85,18 @@ def _splits(name: str, values: Sequence[Any]) -> Iterator[tuple[str, str, Flags]
 
 
 def _max_t(
-    failed: npt.NDArray[np.float64], masks: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]
+    is_failure: npt.NDArray[np.float64], masks: npt.NDArray[np.float64], groups: npt.NDArray[np.intp]
 ) -> tuple[npt.NDArray[np.float64], Flags, npt.NDArray[np.float64]]:
-    """Return the statistic of each split, whether it varies within a group, and its adjusted p value.
+    """Return three arrays of shape (splits,): statistics, whether a split varies within a group, adjusted p values.
 
-    The statistic is the sum of failures on one side less its expectation, in standard deviations, stratified by group.
+    `masks` has shape (splits, rows). The statistic is the absolute sum of failures on one side less its expectation, in
+    standard deviations, stratified by group.
     """
     order = np.argsort(groups, kind="stable")
-    failed, masks, groups = failed[order], masks[:, order], groups[order]
+    is_failure, masks, groups = is_failure[order], masks[:, order], groups[order]
     sizes = np.bincount(groups).astype(np.float64)
-    rate = np.bincount(groups, failed) / sizes
-    centered = failed - rate[groups]
+    rate = np.bincount(groups, is_failure) / sizes
+    centered = is_failure - rate[groups]
     shares = np.array([np.bincount(groups, mask) for mask in masks]) / sizes
     weights = np.where(sizes > 1, sizes**2 / np.maximum(sizes - 1, 1), 0.0)
     variance = (shares * (1 - shares) * rate * (1 - rate) * weights).sum(axis=1)
@@ -107,6 +108,6 @@ def _max_t(
     # Rows are sorted by group, so sorting by group and a random number permutes within groups.
     orders = np.argsort(groups + generator.random((ROUNDS, len(groups))), axis=1)
     permuted = np.abs(masks @ centered[orders].T) / deviation[:, None]
-    largest = np.where(varies[:, None], permuted, 0.0).max(axis=0)
-    p = (1 + (largest >= statistics[:, None] - 1e-9).sum(axis=1)) / (ROUNDS + 1)
+    largest_permuted = np.where(varies[:, None], permuted, 0.0).max(axis=0)
+    p = (1 + (largest_permuted >= statistics[:, None] - 1e-9).sum(axis=1)) / (ROUNDS + 1)
     return statistics, varies, p

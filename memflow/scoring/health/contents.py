@@ -19,8 +19,8 @@ SUSPECT_CUT_SHARE = 0.02
 """Share of cut messages. A memory that stores messages cuts none, and one that stores chunks has the rest elsewhere."""
 MIN_VERBATIM_SHARE = 0.5
 """Share of stored messages whose text must be in their entries before a loss of it can be seen."""
-ALTERED, ALTERED_AT_LEAST = 0.95, 10
-"""A loss of digits or letters is systematic: nearly every text that has them lacks them. A few may be coincidence."""
+FAULT_SHARE, MIN_ALTERED_MESSAGES = 0.95, 10
+"""A fault alters nearly every text that contains such characters. Fewer altered messages may be coincidence."""
 LOSSES = {
     "digits": "numbers",
     "letters": "words of another script than ASCII",
@@ -35,17 +35,17 @@ def cut_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> M
     messages, reason = _verbatim_messages(episodes, memory)
     if reason:
         return not_measurable("cut_texts", reason, len(messages))
-    cut = [
+    cuts = [
         message for message in messages if message.losses and not message.losses.isdisjoint(("end", "start"))
     ]
-    ids = [message.message_id for message in cut]
-    longest_whole = max((message.text.characters for message in messages if not message.losses), default=0)
-    statement = f"{len(cut)} of {len(messages)} stored texts lack the end or the start of their message"
-    if cut:
-        shortest = min(message.text.characters for message in cut)
-        statement += f": cut are messages of {shortest} characters or more, and whole ones have at most {longest_whole}"
+    cut_ids = [message.message_id for message in cuts]
+    intact_length = max((message.text.characters for message in messages if not message.losses), default=0)
+    statement = f"{len(cuts)} of {len(messages)} stored texts lack the end or the start of their message"
+    if cuts:
+        shortest = min(message.text.characters for message in cuts)
+        statement += f": cut are messages of {shortest} characters or more, and whole ones have at most {intact_length}"
     return share_measurement(
-        "cut_texts", ids, len(messages), statement, suspect=SUSPECT_CUT_SHARE, at_least=MIN_OBSERVATIONS
+        "cut_texts", cut_ids, len(messages), statement, suspect=SUSPECT_CUT_SHARE, at_least=MIN_OBSERVATIONS
     )
 
 
@@ -54,20 +54,17 @@ def altered_texts(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     messages, reason = _verbatim_messages(episodes, memory)
     if reason:
         return not_measurable("altered_texts", reason, len(messages))
-    # Report the kind of loss that has altered the largest share of the messages in which it is possible.
-    share, part, altered_ids, total = 0.0, "parts", list[str](), len(messages)
-    for loss, part_of_loss in LOSSES.items():
-        possible = [message for message in messages if loss in message.at_risk]
-        altered = [message.message_id for message in possible if loss in (message.losses or ())]
-        if len(altered) >= ALTERED_AT_LEAST and len(altered) / len(possible) > share:
-            share, part, altered_ids, total = (
-                len(altered) / len(possible),
-                part_of_loss,
-                altered,
-                len(possible),
-            )
-    state = SUSPECT if share >= ALTERED else OK
-    statement = f"{len(altered_ids)} of {total} stored texts lack {part} of their message"
+    # Choose the loss with the largest share, among losses of at least MIN_ALTERED_MESSAGES messages; `total` counts
+    # the messages that can have it, or all messages if there is no such loss.
+    share, lost_content, altered_ids, total = 0.0, "parts", list[str](), len(messages)
+    for loss, content in LOSSES.items():
+        exposed_messages = [message for message in messages if loss in message.at_risk]
+        ids = [message.message_id for message in exposed_messages if loss in (message.losses or ())]
+        if len(ids) >= MIN_ALTERED_MESSAGES and len(ids) / len(exposed_messages) > share:
+            total = len(exposed_messages)
+            share, lost_content, altered_ids = len(ids) / total, content, ids
+    state = SUSPECT if share >= FAULT_SHARE else OK
+    statement = f"{len(altered_ids)} of {total} stored texts lack {lost_content} of their message"
     return Measurement("altered_texts", state, statement, share, total, altered_ids)
 
 
@@ -86,21 +83,21 @@ def future_entries(episodes: Sequence[EpisodeObservation], memory: MemoryTraits)
     measurement = _measure_entries(
         OF_FUTURE, episodes, "future", "entries come from a message that was given after them"
     )
-    early = [
+    probe_ids = [
         read.probe_id
         for episode in episodes
         for read in episode.reads
         if not episode.hides_items and any(_is_future(episode, name, read) for name in read.recalled)
     ]
-    if early:
+    if probe_ids:
         n = sum(len(episode.reads) for episode in episodes)
-        statement = f"{len(early)} of {n} reads returned entries that were written after their checkpoint"
-        return Measurement(OF_FUTURE, FAULTY, statement, len(early) / n, n, early)
+        statement = f"{len(probe_ids)} of {n} reads returned entries that were written after their checkpoint"
+        return Measurement(OF_FUTURE, FAULTY, statement, len(probe_ids) / n, n, probe_ids)
     return measurement
 
 
 def retired_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
-    """Measure the reads that returned an entry which the memory no longer had."""
+    """Measure the reads that returned an entry which had been retired before."""
     reads = [
         (episode, read)
         for episode in episodes
@@ -109,15 +106,15 @@ def retired_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     ]
     if not reads:
         return not_measurable(RETIRED, "no read returned an entry whose time is known")
-    retired = [
+    probe_ids = [
         read.probe_id
         for episode, read in reads
         if any(_is_retired(episode, name, read) for name in read.recalled)
     ]
     statement = (
-        f"{len(retired)} of {len(reads)} reads returned entries that the memory had replaced or deleted"
+        f"{len(probe_ids)} of {len(reads)} reads returned entries that the memory had replaced or deleted"
     )
-    return share_measurement(RETIRED, retired, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
+    return share_measurement(RETIRED, probe_ids, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
 
 
 def unexported_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -131,9 +128,9 @@ def unexported_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     ]
     if not reads:
         return not_measurable(measure, "the memory is no server that exports its items")
-    unexported = [read.probe_id for read in reads if any(map(is_unstored, read.recalled))]
-    statement = f"{len(unexported)} of {len(reads)} reads returned items that the server did not export then"
-    return share_measurement(measure, unexported, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
+    probe_ids = [read.probe_id for read in reads if any(map(is_unstored, read.recalled))]
+    statement = f"{len(probe_ids)} of {len(reads)} reads returned items that the server did not export then"
+    return share_measurement(measure, probe_ids, len(reads), statement, faulty=0.5, suspect=0.01, at_least=3)
 
 
 def reused_ids(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -150,22 +147,25 @@ def reused_ids(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> 
                 sources[episode.episode_id, entry.item_id].add(entry.sources)
     if not sources:
         return not_measurable(measure, "no entry has an id of its own and a source")
-    reused = [item for (_, item), sources_of_item in sources.items() if len(sources_of_item) > 1]
-    statement = f"{len(reused)} of {len(sources)} item ids were used for items of different messages"
-    return share_measurement(measure, reused, len(sources), statement, suspect=0.05, at_least=3)
+    reused_item_ids = [item for (_, item), sources_of_item in sources.items() if len(sources_of_item) > 1]
+    statement = f"{len(reused_item_ids)} of {len(sources)} item ids were used for items of different messages"
+    return share_measurement(measure, reused_item_ids, len(sources), statement, suspect=0.05, at_least=3)
 
 
 def _verbatim_messages(
     episodes: Sequence[EpisodeObservation], memory: MemoryTraits
 ) -> tuple[list[GivenMessage], str]:
-    """Return the messages whose text is in their entries, and why their texts cannot be compared, if so."""
-    stored = [message for episode in episodes for message in episode.messages if message.stored]
-    texts = [message for message in stored if message.losses is not None]
+    """Return the messages whose text is in their entries, and why texts cannot be compared ("" if they can)."""
+    stored_messages = [message for episode in episodes for message in episode.messages if message.stored]
+    messages = [message for message in stored_messages if message.losses is not None]
     if memory.design.merges:
-        return texts, "the memory writes texts of its own by design"
-    if len(texts) < max(MIN_OBSERVATIONS, MIN_VERBATIM_SHARE * len(stored)):
-        return texts, f"only {len(texts)} of {len(stored)} stored messages have their text in an entry"
-    return texts, ""
+        return messages, "the memory writes texts of its own by design"
+    if len(messages) < max(MIN_OBSERVATIONS, MIN_VERBATIM_SHARE * len(stored_messages)):
+        return (
+            messages,
+            f"only {len(messages)} of {len(stored_messages)} stored messages have their text in an entry",
+        )
+    return messages, ""
 
 
 def _measure_entries(
@@ -173,34 +173,37 @@ def _measure_entries(
 ) -> Measurement:
     """Measure the share of the entries with a source or a message's text that have the property `attribute`."""
     entries = [entry for episode in episodes for entry in episode.entries.values()]
-    traced = [entry for entry in entries if entry.sources or getattr(entry, attribute)]
-    if not traced:
+    traced_entries = [entry for entry in entries if entry.sources or getattr(entry, attribute)]
+    if not traced_entries:
         return not_measurable(measure, "no entry has a source message or a message's text")
-    wrong = [entry.entry_id for entry in traced if getattr(entry, attribute)]
-    statement = f"{len(wrong)} of {len(traced)} {property_text}"
-    return share_measurement(measure, wrong, len(traced), statement, faulty=0.0)
+    entry_ids = [entry.entry_id for entry in traced_entries if getattr(entry, attribute)]
+    statement = f"{len(entry_ids)} of {len(traced_entries)} {property_text}"
+    return share_measurement(measure, entry_ids, len(traced_entries), statement, faulty=0.0)
 
 
 def _lifetimes(episode: EpisodeObservation, name: str) -> Iterator[tuple[int, int | None]]:
-    """Yield when the entries behind the recalled id of an unstored item were written and retired.
+    """Yield (since, until) of the entries behind the recalled id of an unstored item.
 
     The entries of a server without an export begin with the read that first returned them, so nothing is known of an
     item before that.
     """
     if is_unstored(name) and not (episode.server is not None and episode.server.export == "none"):
         item = name.split(":", 2)[2]
-        yield from ((entry.since, entry.until) for entry in episode.entries.values() if entry.item_id == item)
+        item_entries = (entry for entry in episode.entries.values() if entry.item_id == item)
+        yield from ((entry.since, entry.until) for entry in item_entries)
 
 
 def _is_future(episode: EpisodeObservation, name: str, read: ProbeRead) -> bool:
+    """Return whether a recalled entry was written after the read; False if nothing is known of its time."""
     if (entry := episode.entries.get(name)) is not None:
         return entry.since > read.sequence
-    moments = [*_lifetimes(episode, name)]
-    return bool(moments) and all(since > read.sequence for since, _ in moments)
+    lifetimes = [*_lifetimes(episode, name)]
+    return bool(lifetimes) and all(since > read.sequence for since, _ in lifetimes)
 
 
 def _is_retired(episode: EpisodeObservation, name: str, read: ProbeRead) -> bool:
+    """Return whether a recalled entry was retired at the read or before; False if nothing is known of its time."""
     if (entry := episode.entries.get(name)) is not None:
         return entry.until is not None and entry.until <= read.sequence
-    moments = [*_lifetimes(episode, name)]
-    return bool(moments) and all(until is not None and until <= read.sequence for _, until in moments)
+    lifetimes = [*_lifetimes(episode, name)]
+    return bool(lifetimes) and all(until is not None and until <= read.sequence for _, until in lifetimes)

@@ -1,7 +1,7 @@
 """Observation of played episodes: from the rows of an episode to what the measures need."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memflow.errors import BadInput
@@ -34,6 +34,11 @@ class DomainMessages:
     starts: Mapping[str, int] = field(default_factory=dict)
     """The sequence number of the first message by episode; above 0, the episode continues another one."""
 
+    @property
+    def episode_ids(self) -> Collection[str]:
+        """The episodes with a message."""
+        return self.starts.keys()
+
     @classmethod
     def from_transcript(cls, lines: Iterable[TranscriptMessage]) -> "DomainMessages":
         """Return the index of the messages that were given."""
@@ -59,18 +64,19 @@ class DomainMessages:
 def observe(
     system: System,
     episode_id: str,
-    past: EpisodeHistory,
+    *,
+    history: EpisodeHistory,
     lines: Iterable[TranscriptMessage],
     probes: Iterable[Probe],
-    queries: Callable[[Probe], str],
+    query_of: Callable[[Probe], str],
     replies: Mapping[str, Reply],
     attributions: Mapping[str, FailureAttribution],
     domain_messages: DomainMessages,
 ) -> EpisodeObservation:
-    """Return the observation of one episode. `queries` returns the search query of a probe."""
+    """Return the observation of one episode. `query_of` returns the search query of a probe."""
     messages = [line for line in lines if line.reason is None]
-    items = [item for item in past.items if item.kind not in system.memory.bookkeeping_kinds]
-    declarations = (declared_capabilities(item.kind, item.meta) for item in past.items)
+    items = [item for item in history.items if item.kind not in system.memory.bookkeeping_kinds]
+    declarations = (declared_capabilities(item.kind, item.meta) for item in history.items)
     server = next((capabilities for capabilities in declarations if capabilities is not None), None)
     origins = _origins(messages, items)
     by_message: dict[str, list[Item]] = defaultdict(list)
@@ -81,11 +87,11 @@ def observe(
     entries = {item.entry_id: _entry(episode_id, item, origins, sequences, domain_messages) for item in items}
     return EpisodeObservation(
         episode_id,
-        _messages(messages, by_message, past.items, system.memory.global_kinds),
+        _messages(messages, by_message, history.items, system.memory.global_kinds),
         entries,
-        _reads(messages, items, past, probes, queries, replies, attributions),
-        write_failures=[item.text for item in past.items if item.kind == FAILURE and item.sources],
-        export_failures=[item.text for item in past.items if item.kind == FAILURE and not item.sources],
+        _reads(messages, items, history, probes, query_of, replies, attributions),
+        write_failures=[item.text for item in history.items if item.kind == FAILURE and item.sources],
+        export_failures=[item.text for item in history.items if item.kind == FAILURE and not item.sources],
         server=server,
     )
 
@@ -101,7 +107,7 @@ def _origins(messages: Sequence[TranscriptMessage], items: Sequence[Item]) -> di
         if len(key) > KEY:
             by_text[key[:KEY]].append(line)
     origins: dict[str, tuple[str, ...]] = {}
-    used: set[str] = set()
+    used_messages: set[str] = set()
     start = messages[0].sequence if messages else 0
     for item in items:
         origins[item.entry_id] = item.sources
@@ -109,14 +115,14 @@ def _origins(messages: Sequence[TranscriptMessage], items: Sequence[Item]) -> di
             keys = [whole_key(body) for body in text_variants(item.text)]
             matches = [line for key in keys for line in by_text.get(key, ())]
             prefix_matches = [line for key in keys for line in by_text.get(key[:KEY], ()) if len(key) >= KEY]
-            earlier = [line for line in matches or prefix_matches if line.sequence < item.since]
+            earlier_matches = [line for line in matches or prefix_matches if line.sequence < item.since]
             # Equal messages have an entry each, in their order.
-            unused = [line for line in earlier if line.message_id not in used]
-            if unused:
-                origins[item.entry_id] = (unused[0].message_id,)
-            elif candidates := earlier or matches:
+            unused_matches = [line for line in earlier_matches if line.message_id not in used_messages]
+            if unused_matches:
+                origins[item.entry_id] = (unused_matches[0].message_id,)
+            elif candidates := earlier_matches or matches:
                 origins[item.entry_id] = (candidates[-1].message_id,)
-            used.update(origins[item.entry_id])
+            used_messages.update(origins[item.entry_id])
     return origins
 
 
@@ -154,19 +160,19 @@ def _messages(
     global_kinds: frozenset[str],
 ) -> list[GivenMessage]:
     """Return the messages of an episode, each with what the entries from it lack."""
-    failed: set[str] = set()
+    failed_messages: set[str] = set()
     for item in all_items:
         if item.kind == FAILURE:
-            failed.update(item.sources)
+            failed_messages.update(item.sources)
         elif item.kind == WRITE and item.meta.get("failed"):
-            failed.update(message["id"] for message in item.meta["messages"])
+            failed_messages.update(message["id"] for message in item.meta["messages"])
     end = messages[-1].sequence + 1 if messages else 0
-    taken_back = _moments_of_requests(messages)
+    retraction_moments = _moments_of_requests(messages)
     stored_ids = {
         message for message, items in by_message.items() for item in items if item.kind not in global_kinds
     }
     # Near-duplicates matter only where messages are lost.
-    earlier = RepeatedTexts() if any(line.message_id not in stored_ids for line in messages) else None
+    earlier_texts = RepeatedTexts() if any(line.message_id not in stored_ids for line in messages) else None
     observations = []
     for position, line in enumerate(messages, 1):
         stored_items = [item for item in by_message.get(line.message_id, ()) if item.kind not in global_kinds]
@@ -178,10 +184,10 @@ def _messages(
                 position=position,
                 session=line.event,
                 text=properties(line.text),
-                repeats=earlier is not None and earlier.repeats(line.text),
+                repeats=earlier_texts is not None and earlier_texts.repeats(line.text),
                 stored=bool(stored_items),
-                failed=line.message_id in failed and not stored_items,
-                live_at_end=any(item.alive(end) or item.until in taken_back for item in stored_items),
+                failed=line.message_id in failed_messages and not stored_items,
+                live_at_end=any(item.alive(end) or item.until in retraction_moments for item in stored_items),
                 losses=losses(line.text, [item.text for item in stored_items]) if stored_items else None,
                 at_risk=at_risk(line.text),
                 seconds=None if line.own_s is None else line.own_s + (line.models_s or 0.0),
@@ -191,25 +197,25 @@ def _messages(
 
 
 def _moments_of_requests(messages: Sequence[TranscriptMessage]) -> set[int]:
-    """Return the sequence numbers at which entries were ended on a request to forget: those of its event."""
-    obeyed = [line for line in messages if line.ended_entries is not None]
-    ends = {line.event: line.sequence + 1 for line in messages} if obeyed else {}
-    return {moment for line in obeyed for moment in range(line.sequence + 1, ends[line.event] + 1)}
+    """Return the sequence numbers after a request to forget, up to and including the end of its event."""
+    requests = [line for line in messages if line.ended_entries is not None]
+    event_ends = {line.event: line.sequence + 1 for line in messages} if requests else {}
+    return {moment for line in requests for moment in range(line.sequence + 1, event_ends[line.event] + 1)}
 
 
 def _reads(
     messages: Sequence[TranscriptMessage],
     items: Sequence[Item],
-    past: EpisodeHistory,
+    history: EpisodeHistory,
     probes: Iterable[Probe],
-    queries: Callable[[Probe], str],
+    query_of: Callable[[Probe], str],
     replies: Mapping[str, Reply],
     attributions: Mapping[str, FailureAttribution],
 ) -> list[ProbeRead]:
-    """Return the reads of an episode's probes, without quarantined ones."""
+    """Return the reads of an episode's probes that have a reply, without quarantined probes."""
     by_id = {item.entry_id: item for item in items}
     sequences = {line.message_id: line.sequence for line in messages}
-    live: dict[int, Counter[str]] = {}
+    live_counts: dict[int, Counter[str]] = {}
     words: dict[str, frozenset[str]] = {}
     observations = []
     for probe in probes:
@@ -217,16 +223,18 @@ def _reads(
         if reply is None or (reply.reason or "").startswith(QUARANTINED_PROBE):
             continue
         try:
-            sequence = past.sequence(probe)
+            sequence = history.sequence(probe)
         except BadInput:
             continue  # the reply has the reason: a message before the probe was not played
-        if sequence not in live:
-            live[sequence] = Counter(item.kind for item in items if item.alive(sequence))
-        query = queries(probe)
+        if sequence not in live_counts:
+            live_counts[sequence] = Counter(item.kind for item in items if item.alive(sequence))
+        query = query_of(probe)
         returned = Counter(_kind(entry_id, by_id) for entry_id in reply.recalled)
         recalled_items = [by_id[entry_id] for entry_id in reply.recalled if entry_id in by_id]
         # A kind of which all live entries are returned was not searched, so its order says nothing.
-        searched = [item for item in recalled_items if returned[item.kind] < live[sequence][item.kind]]
+        searched_items = [
+            item for item in recalled_items if returned[item.kind] < live_counts[sequence][item.kind]
+        ]
         evidence_sequences = [
             sequences[message] for message in probe.evidence if sequences.get(message, sequence) < sequence
         ]
@@ -243,13 +251,13 @@ def _reads(
                     "kind": probe.kind,
                     "data set": probe.dataset,
                 },
-                live=live[sequence],
+                live=live_counts[sequence],
                 returned=returned,
                 recalled=tuple(reply.recalled),
                 failure=reply.reason if is_failed_read(reply) else None,
                 cut_by_budget=bool(reply.dropped_tokens or reply.dropped_messages),
                 empty=not (reply.recalled or reply.injected_tokens or reply.dropped_tokens),
-                slope=_slope(query, searched, words),
+                slope=_slope(query, searched_items, words),
                 attribution=attributions.get(probe.probe_id),
                 evidence=tuple(probe.evidence),
                 lag=sequence - 1 - max(evidence_sequences) if evidence_sequences else None,
@@ -272,7 +280,7 @@ def is_failed_read(reply: Reply) -> bool:
 
 
 def _slope(query: str, items: Sequence[Item], words: dict[str, frozenset[str]]) -> float | None:
-    """Return how many more query words the first half of the items has than the second half, per item."""
+    """Return how many more query words per item the first half has; None for fewer than RANKED_AT_LEAST items."""
     if len(items) < RANKED_AT_LEAST:
         return None
     query_words = frozenset(search_words(query))

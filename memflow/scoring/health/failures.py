@@ -38,9 +38,9 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
         for message in episode.messages
         if not message.failed
     ]
-    lost = np.array([not message.stored for _, message in rows], dtype=bool)
-    if reason := _why_untestable(lost, "messages", "stored"):
-        return _untestable_measurement(measure, lost, reason)
+    is_lost = np.array([not message.stored for _, message in rows], dtype=bool)
+    if reason := _why_untestable(is_lost, "messages", "stored"):
+        return _untestable_measurement(measure, is_lost, reason)
     properties: dict[str, Sequence[Any]] = {
         "role": [m.role for _, m in rows],
         "digits": [m.text.digits for _, m in rows],
@@ -51,20 +51,20 @@ def lost_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) ->
         "after {} messages of the episode": [m.position - 1 for _, m in rows],
         "after {} sessions": [m.session for _, m in rows],
     }
-    splits = find_splits(lost, properties, [name for name, _ in rows])
-    split = _alarming_split(splits, lost)
+    splits = find_splits(is_lost, properties, [name for name, _ in rows])
+    split = _alarming_split(splits, is_lost)
     state: State = OK
     if split is not None and not memory.design.merges and not _is_by_design(split, memory):
-        state = SUSPECT if (~lost[~split.side]).mean() >= SUCCEEDING_SHARE else OK
+        state = SUSPECT if (~is_lost[~split.side]).mean() >= SUCCEEDING_SHARE else OK
     split = split or next(iter(splits), None)
     if split is None:
         return not_measurable(measure, "no property of the messages varies enough", len(rows))
     ids = [
         message.message_id
-        for (_, message), in_side, is_lost in zip(rows, split.side, lost, strict=True)
-        if in_side and is_lost
+        for (_, message), in_side, lost_message in zip(rows, split.side, is_lost, strict=True)
+        if in_side and lost_message
     ]
-    return _split_measurement(measure, state, "messages", "stored", split, lost, ids)
+    return _split_measurement(measure, state, "messages", "stored", split, is_lost, ids)
 
 
 def missed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, search: Search) -> Measurement:
@@ -110,7 +110,11 @@ def _has_evidence(episode: EpisodeObservation, read: ProbeRead) -> bool:
 
 
 def _query_properties(reads: Sequence[ProbeRead]) -> Mapping[str, Sequence[Any]]:
-    """Return the properties by which failed reads may differ from others: the values of all reads by phrase."""
+    """Return candidate properties for `find_splits`: a value per read, by phrase. `reads` must not be empty.
+
+    `{}` in a phrase is the threshold of a numeric property (`of more than 12 words`); a phrase without `{}` is a
+    category.
+    """
     return {
         "digits": [read.text.digits for read in reads],
         "letters of another script": [read.text.other_script for read in reads],
@@ -156,12 +160,12 @@ def _compare_with_bm25(
     return replace(measurement, state=FAULTY if silent else SUSPECT, statement=statement)
 
 
-def _alarming_split(splits: Sequence[Split], failed: Flags) -> Split | None:
-    """Return the split with the largest statistic of which one side fails nearly always."""
+def _alarming_split(splits: Sequence[Split], is_failure: Flags) -> Split | None:
+    """Return the first significant split, or one that cannot be tested, whose side fails nearly always; or None."""
     for split in splits:
-        if split.side.sum() < MIN_READS or failed[split.side].mean() < FAILING_SHARE:
+        if split.side.sum() < MIN_READS or is_failure[split.side].mean() < FAILING_SHARE:
             continue
-        if split.p is None and (~failed[~split.side]).mean() >= SUCCEEDING_SHARE:
+        if split.p is None and (~is_failure[~split.side]).mean() >= SUCCEEDING_SHARE:
             return split
         if split.p is not None and split.p <= LEVEL:
             return split
@@ -172,37 +176,39 @@ def _is_by_design(split: Split, memory: MemoryTraits) -> bool:
     return len(memory.design.roles) == 1 and "the role" in split.label
 
 
-def _why_untestable(failed: Flags, units: str, success: str) -> str:
+def _why_untestable(is_failure: Flags, units: str, success: str) -> str:
     """Return why no split can be tested, such as too few rows, failures or successes; "" if one can."""
-    if len(failed) < MIN_READS:
-        return f"there are only {len(failed)} {units}"
-    if failed.sum() < MIN_OF_BOTH:
-        return f"{len(failed) - failed.sum()} of {len(failed)} {units} are {success}"
-    if (~failed).sum() < MIN_OF_BOTH:
-        return f"only {(~failed).sum()} of {len(failed)} {units} are {success}"
+    if len(is_failure) < MIN_READS:
+        return f"there are only {len(is_failure)} {units}"
+    if is_failure.sum() < MIN_OF_BOTH:
+        return f"{len(is_failure) - is_failure.sum()} of {len(is_failure)} {units} are {success}"
+    if (~is_failure).sum() < MIN_OF_BOTH:
+        return f"only {(~is_failure).sum()} of {len(is_failure)} {units} are {success}"
     return ""
 
 
-def _untestable_measurement(measure: str, failed: Flags, reason: str) -> Measurement:
+def _untestable_measurement(measure: str, is_failure: Flags, reason: str) -> Measurement:
     """Return the measurement where no split can be tested.
 
     The state is `ok` if there are enough rows but few failures, and otherwise not measurable.
     """
-    if len(failed) < MIN_READS or failed.sum() >= MIN_OF_BOTH:
-        return not_measurable(measure, reason, len(failed))
-    return Measurement(measure, OK, reason, float(failed.mean()), len(failed))
+    if len(is_failure) < MIN_READS or is_failure.sum() >= MIN_OF_BOTH:
+        return not_measurable(measure, reason, len(is_failure))
+    return Measurement(measure, OK, reason, float(is_failure.mean()), len(is_failure))
 
 
 def _split_measurement(
-    measure: str, state: State, units: str, success: str, split: Split, failed: Flags, ids: Sequence[str]
+    measure: str, state: State, units: str, success: str, split: Split, is_failure: Flags, ids: Sequence[str]
 ) -> Measurement:
     """Return the measurement of the failures on one side of a split, and its comparison with the other side."""
     verb = "stored" if units == "messages" else "read with success"
-    side, other_side = failed[split.side], failed[~split.side]
-    statement = f"{units} {split.label}: {int((~side).sum())} of {len(side)} {success}"
-    if len(other_side):
-        statement += f", others {int((~other_side).sum())} of {len(other_side)}"
+    failures_of_side, failures_of_others = is_failure[split.side], is_failure[~split.side]
+    statement = (
+        f"{units} {split.label}: {int((~failures_of_side).sum())} of {len(failures_of_side)} {success}"
+    )
+    if len(failures_of_others):
+        statement += f", others {int((~failures_of_others).sum())} of {len(failures_of_others)}"
     if split.p is not None and split.p > LEVEL:
         statement = f"which {units} are {verb} depends on no property (best: {statement})"
-        return Measurement(measure, state, statement, float(failed.mean()), len(failed))
-    return Measurement(measure, state, statement, float(side.mean()), len(failed), ids)
+        return Measurement(measure, state, statement, float(is_failure.mean()), len(is_failure))
+    return Measurement(measure, state, statement, float(failures_of_side.mean()), len(is_failure), ids)

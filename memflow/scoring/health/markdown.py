@@ -15,7 +15,7 @@ def worst_first(rows: Iterable[HealthMeasure]) -> list[HealthMeasure]:
 def full_statement(row: HealthMeasure) -> str:
     """Return the statement of a measure, with the percentiles of a latency."""
     percentiles = zip((50, 95, 99), row.percentiles_s or (), strict=False)
-    seconds = ", ".join(f"p{at} {value:.3g} s" for at, value in percentiles)
+    seconds = ", ".join(f"p{percent} {value:.3g} s" for percent, value in percentiles)
     return f"{row.statement}: {seconds}" if seconds else row.statement
 
 

@@ -35,11 +35,11 @@ def failed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -
     reads = [read for episode in episodes for read in episode.reads]
     if len(reads) < MIN_OBSERVATIONS:
         return not_measurable("failed_reads", f"only {len(reads)} probes were read", len(reads))
-    failed = [read.probe_id for read in reads if read.failure]
+    failed_ids = [read.probe_id for read in reads if read.failure]
     reasons = [read.failure.partition("RecallFailed: ")[2] for read in reads if read.failure]
-    statement = f"{len(failed)} of {len(reads)} reads failed{example_text(reasons)}"
+    statement = f"{len(failed_ids)} of {len(reads)} reads failed{example_text(reasons)}"
     return share_measurement(
-        "failed_reads", failed, len(reads), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
+        "failed_reads", failed_ids, len(reads), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
     )
 
 
@@ -56,17 +56,17 @@ def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, se
         reads = [read for episode in episodes for read in episode.reads if read.sequence and not read.failure]
     if len(reads) < MIN_OBSERVATIONS:
         return not_measurable(measure, f"only {len(reads)} reads found the memory with content", len(reads))
-    empty = [read for read in reads if read.empty]
-    statement = f"{len(empty)} of {len(reads)} reads were empty although {content}"
-    ids = [read.probe_id for read in empty]
+    reads_without_items = [read for read in reads if read.empty]
+    statement = f"{len(reads_without_items)} of {len(reads)} reads were empty although {content}"
+    ids = [read.probe_id for read in reads_without_items]
     measurement = Measurement(measure, OK, statement, len(ids) / len(reads), len(reads), ids)
     if memory.design.threshold:
         return replace(measurement, statement=f"{statement}; the memory has a threshold by design")
-    if len(empty) >= FAULTY_SHARE * len(reads):
+    if len(reads_without_items) >= FAULTY_SHARE * len(reads):
         return replace(measurement, state=FAULTY)
-    if len(empty) < MIN_READS:
+    if len(reads_without_items) < MIN_READS:
         return measurement
-    hits = search(empty, memory.k or 10)
+    hits = search(reads_without_items, memory.k or 10)
     if len(hits) >= MIN_READS and sum(hits.values()) >= MIN_BM25_SHARE * len(hits):
         bm25 = f"; BM25 finds evidence in the same entries for {sum(hits.values())} of {len(hits)} of them"
         return replace(measurement, state=SUSPECT, statement=statement + bm25)

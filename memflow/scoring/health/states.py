@@ -107,7 +107,7 @@ def overall_state(rows: Iterable[HealthMeasure]) -> tuple[State, str]:
         if not statements:
             continue
         if state == OK:
-            measured = sum(row.state != NOT_MEASURABLE for row in rows)
-            return OK, f"none of {measured} measures shows a fault"
+            measured_count = sum(row.state != NOT_MEASURABLE for row in rows)
+            return OK, f"none of {measured_count} measures shows a fault"
         return state, statements[0]
     return NOT_MEASURABLE, "not measurable: there is no measure of this memory"

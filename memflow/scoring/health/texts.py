@@ -70,19 +70,21 @@ def losses(message: str, entry_texts: Sequence[str]) -> frozenset[str] | None:
     stored_text = " ".join(entry_texts)
     stored_tokens = set(_TOKEN.findall(stored_text))
     lower_case_tokens = {token.lower() for token in stored_tokens}
-    missing = [token.lower() not in lower_case_tokens for token in tokens]
-    if not any(missing):
+    is_missing = [token.lower() not in lower_case_tokens for token in tokens]
+    if not any(is_missing):
         return frozenset(_surface_losses(message, tokens, stored_text, stored_tokens))
-    if cut := _cut_text(message, entry_texts) or _cut(missing):
-        return frozenset({cut})
+    if cut_side := _cut_text(message, entry_texts) or _cut(is_missing):
+        return frozenset({cut_side})
     kinds = {
         "digits": [any(map(str.isdigit, token)) for token in tokens],
         "letters": [not token.isascii() and token.isalpha() for token in tokens],
     }
     for kind, is_of_kind in kinds.items():
-        missing_of_kind = [is_lost for is_lost, belongs in zip(missing, is_of_kind, strict=True) if belongs]
+        missing_of_kind = [
+            is_lost for is_lost, belongs in zip(is_missing, is_of_kind, strict=True) if belongs
+        ]
         missing_others = [
-            is_lost for is_lost, belongs in zip(missing, is_of_kind, strict=True) if not belongs
+            is_lost for is_lost, belongs in zip(is_missing, is_of_kind, strict=True) if not belongs
         ]
         others_are_stored = sum(missing_others) <= (1 - REST) * len(missing_others)
         if missing_of_kind and all(missing_of_kind) and others_are_stored:
@@ -98,7 +100,7 @@ def at_risk(message: str) -> frozenset[str]:
         "case": message != message.lower(),
         "marks": not _MARKS.isdisjoint(message),
     }
-    return frozenset(kind for kind, possible in kinds.items() if possible)
+    return frozenset(kind for kind, is_possible in kinds.items() if is_possible)
 
 
 def _surface_losses(
@@ -118,7 +120,7 @@ def _surface_losses(
 
 
 def _cut_text(message: str, entry_texts: Sequence[str]) -> str:
-    """Return which side of a text is cut: what is stored is its beginning or its end, letter by letter."""
+    """Return which side of a text is cut, `end` or `start`; "" unless an entry is its exact beginning or end."""
     for text in entry_texts:
         for body in text_variants(text):
             part = body.strip(" .…")
@@ -130,17 +132,17 @@ def _cut_text(message: str, entry_texts: Sequence[str]) -> str:
     return ""
 
 
-def _cut(missing: Sequence[bool]) -> str:
-    """Return which side of a text is cut: at least two words, of which few occur elsewhere in what is stored."""
+def _cut(is_missing: Sequence[bool]) -> str:
+    """Return which side is cut, `end` or `start`: at least two words, of which few are stored; "" for neither."""
 
     def is_cut(stored_part: Sequence[bool], cut_part: Sequence[bool]) -> bool:
         is_long_enough = len(stored_part) >= 2 and len(cut_part) >= 2
         return is_long_enough and sum(cut_part) >= (1 - REST / 2) * len(cut_part)
 
-    first_missing = missing.index(True)
-    if is_cut(missing[:first_missing], missing[first_missing:]):
+    first_missing = is_missing.index(True)
+    if is_cut(is_missing[:first_missing], is_missing[first_missing:]):
         return "end"
-    after_last_missing = len(missing) - missing[::-1].index(True)
-    if is_cut(missing[after_last_missing:], missing[:after_last_missing]):
+    after_last_missing = len(is_missing) - is_missing[::-1].index(True)
+    if is_cut(is_missing[after_last_missing:], is_missing[:after_last_missing]):
         return "start"
     return ""

@@ -33,24 +33,25 @@ def failed_writes(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
     messages = [message for episode in episodes for message in episode.messages]
     if len(messages) < MIN_OBSERVATIONS:
         return not_measurable("failed_writes", f"only {len(messages)} messages were given")
-    failed = [message.message_id for message in messages if message.failed]
-    reasons = [reason for episode in episodes for reason in episode.write_failures] if failed else []
-    statement = f"the writes of {len(failed)} of {len(messages)} messages failed{example_text(reasons)}"
+    ids = [message.message_id for message in messages if message.failed]
+    reasons = [reason for episode in episodes for reason in episode.write_failures] if ids else []
+    statement = f"the writes of {len(ids)} of {len(messages)} messages failed{example_text(reasons)}"
     return share_measurement(
-        "failed_writes", failed, len(messages), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
+        "failed_writes", ids, len(messages), statement, faulty=FAULTY_SHARE, suspect=SUSPECT_FAILED_SHARE
     )
 
 
 def invalid_exports(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
     """Measure the episodes in which a memory server's export failed or had invalid items."""
     measure = "invalid_exports"
-    played = [episode for episode in episodes if episode.server is not None]
-    if not played:
+    server_episodes = [episode for episode in episodes if episode.server is not None]
+    if not server_episodes:
         return not_measurable(measure, "the memory is no server")
-    invalid = [episode.episode_id for episode in played if episode.export_failures]
-    statement = f"in {len(invalid)} of {len(played)} episodes an export failed or had invalid items"
-    statement += example_text([reason for episode in played for reason in episode.export_failures])
-    return share_measurement(measure, invalid, len(played), statement, suspect=SUSPECT_FAILED_SHARE)
+    failing_episode_ids = [episode.episode_id for episode in server_episodes if episode.export_failures]
+    total = len(server_episodes)
+    statement = f"in {len(failing_episode_ids)} of {total} episodes an export failed or had invalid items"
+    statement += example_text([reason for episode in server_episodes for reason in episode.export_failures])
+    return share_measurement(measure, failing_episode_ids, total, statement, suspect=SUSPECT_FAILED_SHARE)
 
 
 def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -58,42 +59,42 @@ def stopped_storing(episodes: Sequence[EpisodeObservation], memory: MemoryTraits
     if reason := unknown_contents(episodes):
         return not_measurable("stopped_storing", reason)
     merges = memory.design.merges
-    silent, silent_share = (SILENT_MERGED, SILENT_MERGED_SHARE) if merges else (SILENT, SILENT_SHARE)
-    tested = []
+    threshold, share_threshold = (SILENT_MERGED, SILENT_MERGED_SHARE) if merges else (SILENT, SILENT_SHARE)
+    ends = []
     stopped: dict[str, tuple[int, int, int]] = {}
-    """By episode: the first sequence number from which nothing is stored, the stored messages, and all messages."""
+    """By episode: (first sequence number from which nothing is stored, number of stored messages, of all messages)."""
     for episode in episodes:
-        expected = _storable_messages(episode, memory)
-        if len(expected) < silent:
+        messages = _storable_messages(episode, memory)
+        if len(messages) < threshold:
             continue
-        start = expected[0].sequence
-        stored_count = _last_stored(episode, expected, merges=merges)
-        unstored_count = len(expected) - stored_count
-        tested.append((episode.episode_id, start + len(expected)))
-        stored_before = sum(message.stored for message in expected[:stored_count])
+        start = messages[0].sequence
+        stored_count = _last_stored(episode, messages, merges=merges)
+        unstored_count = len(messages) - stored_count
+        ends.append((episode.episode_id, start + len(messages)))
+        stored_before = sum(message.stored for message in messages[:stored_count])
         mostly_stored = merges or stored_before >= stored_count / 2
         # The first messages of an episode that continues another one were stored in that one.
         has_stored = stored_count or (start > 0 and episode.entries)
-        if has_stored and mostly_stored and unstored_count >= max(silent, silent_share * len(expected)):
-            stopped[episode.episode_id] = (start + stored_count, stored_count, len(expected))
-    if not tested:
-        return not_measurable("stopped_storing", f"no episode has {silent} messages")
+        if has_stored and mostly_stored and unstored_count >= max(threshold, share_threshold * len(messages)):
+            stopped[episode.episode_id] = (start + stored_count, stored_count, len(messages))
+    if not ends:
+        return not_measurable("stopped_storing", f"no episode has {threshold} messages")
     if not stopped:
-        statement = f"0 of {len(tested)} episodes end unstored"
-        return Measurement("stopped_storing", OK, statement, 0.0, len(tested))
+        statement = f"0 of {len(ends)} episodes end unstored"
+        return Measurement("stopped_storing", OK, statement, 0.0, len(ends))
     stops = {sequence for sequence, _, _ in stopped.values()}
-    first = min(stops)
-    comparable = [name for name, end in tested if end >= first + silent]
+    stop = min(stops)
+    names = [name for name, end in ends if end >= stop + threshold]
     stored_sum = sum(stored_count for _, stored_count, _ in stopped.values())
     total = sum(message_count for _, _, message_count in stopped.values())
-    later = "" if len(stops) == 1 else " or a later one"
-    state = FAULTY if len(stopped) >= FAULTY_SHARE * len(comparable) else SUSPECT
+    suffix = "" if len(stops) == 1 else " or a later one"
+    state = FAULTY if len(stopped) >= FAULTY_SHARE * len(names) else SUSPECT
     statement = (
-        f"in {len(stopped)} of {len(comparable)} long episodes nothing is stored after message {first}{later}: "
-        f"{stored_sum} of {total} messages are stored"
+        f"in {len(stopped)} of {len(names)} long episodes nothing is stored after message {stop}"
+        f"{suffix}: {stored_sum} of {total} messages are stored"
     )
-    share = len(stopped) / len(comparable)
-    return Measurement("stopped_storing", state, statement, share, len(comparable), [*stopped])
+    share = len(stopped) / len(names)
+    return Measurement("stopped_storing", state, statement, share, len(names), [*stopped])
 
 
 def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -113,18 +114,18 @@ def unstored_role(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) 
         role: sum(message.stored for message in messages) / len(messages)
         for role, messages in messages_by_role.items()
     }
-    lost: list[str] = []
+    lost_roles: list[str] = []
     if max(shares.values()) >= FAULTY_SHARE:
-        lost = [role for role, share in shares.items() if share <= 1 - FAULTY_SHARE]
+        lost_roles = [role for role, share in shares.items() if share <= 1 - FAULTY_SHARE]
     counts = ", ".join(
         f"{sum(message.stored for message in messages)} of {len(messages)} messages of the role {role}"
         for role, messages in sorted(messages_by_role.items())
     )
     affected = [
-        message.message_id for role in lost for message in messages_by_role[role] if not message.stored
+        message.message_id for role in lost_roles for message in messages_by_role[role] if not message.stored
     ]
     total = sum(map(len, messages_by_role.values()))
-    state = SUSPECT if lost else OK
+    state = SUSPECT if lost_roles else OK
     return Measurement(measure, state, f"stored are {counts}", len(affected) / total, total, affected)
 
 
@@ -137,23 +138,23 @@ def unstored_repeats(episodes: Sequence[EpisodeObservation], memory: MemoryTrait
     if reason := unknown_contents(episodes) or _merging_reason(memory):
         return not_measurable(measure, reason)
     messages = [message for episode in episodes for message in _storable_messages(episode, memory)]
-    repeated = [message for message in messages if message.repeats]
+    repeats = [message for message in messages if message.repeats]
     first_mentions = [message for message in messages if not message.repeats]
     if len(messages) >= MIN_OBSERVATIONS and all(message.stored for message in messages):
         return Measurement(measure, OK, f"all of {len(messages)} messages are stored", 0.0, len(messages))
-    if len(repeated) < MIN_OBSERVATIONS or not first_mentions:
-        return not_measurable(measure, f"only {len(repeated)} messages nearly repeat an earlier one")
-    lost = [message.message_id for message in repeated if not message.stored]
+    if len(repeats) < MIN_OBSERVATIONS or not first_mentions:
+        return not_measurable(measure, f"only {len(repeats)} messages nearly repeat an earlier one")
+    ids = [message.message_id for message in repeats if not message.stored]
     stored_share = sum(message.stored for message in first_mentions) / len(first_mentions)
-    share = len(lost) / len(repeated)
-    suspect = (
-        share >= SUSPECT_REPEATS_SHARE and stored_share >= FAULTY_SHARE and len(lost) >= MIN_OBSERVATIONS
+    share = len(ids) / len(repeats)
+    is_suspect = (
+        share >= SUSPECT_REPEATS_SHARE and stored_share >= FAULTY_SHARE and len(ids) >= MIN_OBSERVATIONS
     )
     statement = (
-        f"{len(lost)} of {len(repeated)} messages that nearly repeat an earlier one are not stored; "
+        f"{len(ids)} of {len(repeats)} messages that nearly repeat an earlier one are not stored; "
         f"of the others, {stored_share:.0%} are"
     )
-    return Measurement(measure, SUSPECT if suspect else OK, statement, share, len(repeated), lost)
+    return Measurement(measure, SUSPECT if is_suspect else OK, statement, share, len(repeats), ids)
 
 
 def forgotten_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -> Measurement:
@@ -162,22 +163,20 @@ def forgotten_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTra
     if reason := unknown_contents(episodes) or _merging_reason(memory):
         return not_measurable(measure, reason)
     window = memory.design.window
-    stored = [
+    messages = [
         message
         for episode in episodes
         for message in _storable_messages(episode, memory)[-window if window else 0 :]
         if message.stored
     ]
-    if len(stored) < MIN_OBSERVATIONS:
-        return not_measurable(measure, f"only {len(stored)} messages are stored")
-    forgotten = [message.message_id for message in stored if not message.live_at_end]
-    statement = (
-        f"{len(forgotten)} of {len(stored)} stored messages are in no entry at the end of their episode"
-    )
+    if len(messages) < MIN_OBSERVATIONS:
+        return not_measurable(measure, f"only {len(messages)} messages are stored")
+    ids = [message.message_id for message in messages if not message.live_at_end]
+    statement = f"{len(ids)} of {len(messages)} stored messages are in no entry at the end of their episode"
     if window:
         statement += f" (of the newest {window}, which the memory keeps by design)"
     return share_measurement(
-        measure, forgotten, len(stored), statement, suspect=SUSPECT_LOST_SHARE, at_least=MIN_OBSERVATIONS
+        measure, ids, len(messages), statement, suspect=SUSPECT_LOST_SHARE, at_least=MIN_OBSERVATIONS
     )
 
 
@@ -195,11 +194,11 @@ def unstored_messages(episodes: Sequence[EpisodeObservation], memory: MemoryTrai
         return share_measurement(measure, ids, len(ids), statement, faulty=FAULTY_SHARE)
     if reason := _merging_reason(memory):
         return not_measurable(measure, reason)
-    lost = [message.message_id for message in messages if not message.stored]
-    statement = f"{len(lost)} of {len(messages)} messages are in no entry"
+    ids = [message.message_id for message in messages if not message.stored]
+    statement = f"{len(ids)} of {len(messages)} messages are in no entry"
     return share_measurement(
         measure,
-        lost,
+        ids,
         len(messages),
         statement,
         faulty=FAULTY_SHARE,
@@ -231,9 +230,9 @@ def _storable_messages(episode: EpisodeObservation, memory: MemoryTraits) -> lis
     ]
 
 
-def _last_stored(episode: EpisodeObservation, expected: Sequence[GivenMessage], *, merges: bool) -> int:
-    """Return the number of the last of these messages that is stored, or after which an entry of the memory changed."""
+def _last_stored(episode: EpisodeObservation, messages: Sequence[GivenMessage], *, merges: bool) -> int:
+    """Return the number, from 1, of the last message that is stored, or before the last change of an entry; or 0."""
     if merges:
         moments = [moment for entry in episode.entries.values() for moment in (entry.since, entry.until or 0)]
-        return sum(message.sequence < max(moments, default=0) for message in expected)
-    return max((number for number, message in enumerate(expected, 1) if message.stored), default=0)
+        return sum(message.sequence < max(moments, default=0) for message in messages)
+    return max((number for number, message in enumerate(messages, 1) if message.stored), default=0)

@@ -42,9 +42,9 @@ class Counting(MemoryLedger):
         self.domains.append(("put", account.domain))
         return super().put(completion, request, account)
 
-    def used(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
+    def record_cache_hit(self, completion: Completion, request: ChatRequest, account: RequestContext) -> None:
         self.domains.append(("used", account.domain))
-        super().used(completion, request, account)
+        super().record_cache_hit(completion, request, account)
 
 
 class FailingPartitions(MemoryLedger):
@@ -54,7 +54,7 @@ class FailingPartitions(MemoryLedger):
         super().__init__()
         self.domains: list[str] = []
 
-    def failed(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
+    def record_failure(self, request: ChatRequest, account: RequestContext, error: Exception) -> None:
         self.domains.append(account.domain)
 
 

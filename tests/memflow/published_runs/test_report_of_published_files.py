@@ -58,7 +58,7 @@ def test_paired_differences_are_on_the_common_questions() -> None:
 def test_labels_without_wrong_keys_leave_1441_questions_of_every_whole_run() -> None:
     runs = [row for row in report().runs if row.run.benchmark == "locomo" and len(row.answers) == 1_540]
     assert len(runs) > 10
-    assert {len(run.sound or ()) for run in runs} == {1_441}
+    assert {len(run.valid_questions or ()) for run in runs} == {1_441}
 
 
 def test_rules_for_words_agree_with_known_ids() -> None:

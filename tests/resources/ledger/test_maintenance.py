@@ -35,8 +35,8 @@ def fill(ledger: SqlLedger) -> None:
     (first,) = store(ledger, A)
     put(ledger, replace(completion(key=B), end="cut", reasoning_tokens=2), request("b", "another/prompt"))
     store(ledger, C, account=LATER)
-    ledger.used(first, request("a"), LATER)
-    ledger.failed(request("d"), ACCOUNT, NoAnswer("nothing", "blank"))
+    ledger.record_cache_hit(first, request("a"), LATER)
+    ledger.record_failure(request("d"), ACCOUNT, NoAnswer("nothing", "blank"))
     ledger.flush()
 
 
@@ -114,12 +114,12 @@ def test_ledger_counts_only_failures_that_a_rerun_can_fix_as_unfinished(
     url: str, error: Exception, counts: bool
 ) -> None:
     with SqlLedger(url) as ledger:
-        ledger.failed(request("a"), ACCOUNT, error)
+        ledger.record_failure(request("a"), ACCOUNT, error)
         assert ledger.unfinished(ACCOUNT.run, ACCOUNT.stage) == counts
         assert ledger.unfinished(ACCOUNT.run, "another stage") == 0
 
 
 def test_failed_optional_request_is_not_counted_as_unfinished(url: str) -> None:
     with SqlLedger(url) as ledger:
-        ledger.failed(replace(request("a"), optional=True), ACCOUNT, ChatError("timeout"))
+        ledger.record_failure(replace(request("a"), optional=True), ACCOUNT, ChatError("timeout"))
         assert ledger.unfinished(ACCOUNT.run, ACCOUNT.stage) == 0

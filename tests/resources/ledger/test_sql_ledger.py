@@ -117,7 +117,7 @@ def test_four_processes_write_to_a_new_ledger_without_losing_rows(either_url: st
 def test_forked_process_and_its_parent_can_both_use_the_ledger(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         (stored,) = store(ledger, "a")
-        ledger.used(stored, request("a"), ACCOUNT)
+        ledger.record_cache_hit(stored, request("a"), ACCOUNT)
         child = os.fork()
         if child == 0:
             store(ledger, "b")

@@ -21,10 +21,10 @@ LATER = RequestContext("run 2", "answer", "assistant", "d", "full", "m")
 def record_two_runs(ledger: SqlLedger) -> None:
     (stored, _) = store(ledger, "a", "b")
     store(ledger, "c", account=JUDGE)
-    ledger.used(stored, request("a"), ACCOUNT)
-    ledger.used(stored, request("a"), LATER)
-    ledger.failed(request("d"), ACCOUNT, EndpointDown("nobody there"))
-    ledger.failed(request("d"), JUDGE, EndpointDown("nobody there"))
+    ledger.record_cache_hit(stored, request("a"), ACCOUNT)
+    ledger.record_cache_hit(stored, request("a"), LATER)
+    ledger.record_failure(request("d"), ACCOUNT, EndpointDown("nobody there"))
+    ledger.record_failure(request("d"), JUDGE, EndpointDown("nobody there"))
 
 
 def test_ledger_sums_usage_by_group(either_url: str) -> None:
@@ -111,9 +111,9 @@ def test_ledger_totals_equal_the_sums_over_single_uses(steps: list[tuple[str, st
                 case "put":
                     store(ledger, key, text="another", account=account)
                 case "used":
-                    ledger.used(known[key], request(key), account)
+                    ledger.record_cache_hit(known[key], request(key), account)
                 case "failed":
-                    ledger.failed(request(key), account, ChatError("no"))
+                    ledger.record_failure(request(key), account, ChatError("no"))
                 case "flush":
                     ledger.flush()
         totals = {

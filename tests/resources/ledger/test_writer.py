@@ -47,7 +47,7 @@ async def test_cache_hits_are_stored_with_the_next_commit(url: str) -> None:
     with SqlLedger(url) as ledger, SqlLedger(url) as other:
         (stored,) = await put_all(ledger, completion(key="a"))
         assert isinstance(stored, Completion)
-        ledger.used(stored, request("a"), ACCOUNT)
+        ledger.record_cache_hit(stored, request("a"), ACCOUNT)
         await put_all(ledger, completion(key="b"))
         assert [(row.requests, row.cache_hits) for row in other.usage(by=())] == [(2, 1)]
 
@@ -55,8 +55,8 @@ async def test_cache_hits_are_stored_with_the_next_commit(url: str) -> None:
 def test_closing_the_ledger_stores_requests_cache_hits_and_failures(either_url: str) -> None:
     with SqlLedger(either_url) as ledger:
         (stored,) = store(ledger, "a")
-        ledger.used(stored, request("a"), ACCOUNT)
-        ledger.failed(request("b"), ACCOUNT, ChatError("no"))
+        ledger.record_cache_hit(stored, request("a"), ACCOUNT)
+        ledger.record_failure(request("b"), ACCOUNT, ChatError("no"))
     with SqlLedger(either_url) as ledger:
         (row,) = ledger.usage(by=())
         assert (row.requests, row.cache_hits, row.failed) == (1, 1, 1)
@@ -79,7 +79,7 @@ def test_locked_ledger_fails_waiting_requests_and_works_again(
     with SqlLedger(url) as ledger:
         (stored,) = store(ledger, "a")
         with locked(path):
-            ledger.used(stored, request("a"), ACCOUNT)
+            ledger.record_cache_hit(stored, request("a"), ACCOUNT)
             errors = asyncio.run(put_all(ledger, completion(key="b"), completion(key="c")))
             assert [type(error) for error in errors] == [StoreBusy] * 2
             assert f"another process locked the ledger {url}" in str(errors[0])
@@ -110,7 +110,7 @@ def test_full_disk_fails_waiting_requests_and_the_ledger_works_again(url: str) -
             with ledger._engine.connect() as connection:
                 connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}")
 
-        ledger.used(stored, request("a"), ACCOUNT)
+        ledger.record_cache_hit(stored, request("a"), ACCOUNT)
         limit(1)  # SQLite uses at least as many pages as the file has
         errors = asyncio.run(put_all(ledger, *(completion("x" * 10**6, key) for key in "bc")))
         assert [type(error) for error in errors] == [StoreFailed] * 2
@@ -146,7 +146,7 @@ def test_connection_lost_for_long_fails_waiting_requests_and_the_ledger_works_ag
     blocker = sa.create_engine(postgres_ledger_url)
     with SqlLedger(postgres_ledger_url) as ledger:
         (stored,) = store(ledger, "a")
-        ledger.used(stored, request("a"), ACCOUNT)
+        ledger.record_cache_hit(stored, request("a"), ACCOUNT)
         errors = asyncio.run(put_while_connections_end(ledger, blocker, once=False))
         assert [type(error) for error in errors] == [StoreFailed] * 2
         assert "lost the connection" in str(errors[0]) and "memflow@127.0.0.1" in str(errors[0])
@@ -186,8 +186,8 @@ def test_transaction_whose_commit_was_not_confirmed_is_not_stored_twice(
     monkeypatch.setattr(RecordWriter, "write", lose_confirmation)
     with SqlLedger(url) as ledger:
         if cached:
-            ledger.used(completion(key="a"), request("a"), ACCOUNT)
-            ledger.failed(request("b"), ACCOUNT, ValueError("wrong"))
+            ledger.record_cache_hit(completion(key="a"), request("a"), ACCOUNT)
+            ledger.record_failure(request("b"), ACCOUNT, ValueError("wrong"))
             ledger.flush()
         else:
             assert store(ledger, "a") == [completion(key="a")]

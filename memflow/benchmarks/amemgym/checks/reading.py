@@ -30,7 +30,7 @@ def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
 
     If a sentence names several variables, a value is assigned to the last variable named before the value.
     """
-    stated: dict[str, dict[str, None]] = {}
+    values_by_variable: dict[str, dict[str, None]] = {}
     variables = {_in_words(name): name for name in schema}
     for sentence in _sentences(text):
         matches = list(_phrases(tuple(variables)).finditer(sentence))
@@ -40,24 +40,25 @@ def stated_values(text: str, schema: Schema) -> dict[str, tuple[str, ...]]:
                 continue
             if len(matches) == 1:
                 # The value may precede the variable. The variable's own words are no value.
-                searched = sentence.replace(match[0], " | ", 1)
+                searched_text = sentence.replace(match[0], " | ", 1)
             else:
                 end = matches[index + 1].start() if index + 1 < len(matches) else len(sentence)
-                searched = sentence[match.end() : end]
-            values = _stated_in(searched, schema[variable])
-            stated.setdefault(variable, {}).update(
+                searched_text = sentence[match.end() : end]
+            values = _stated_in(searched_text, schema[variable])
+            values_by_variable.setdefault(variable, {}).update(
                 dict.fromkeys(values)
             )  # a dict keeps the order, without repeats
-    return {variable: tuple(values) for variable, values in stated.items() if values}
+    return {variable: tuple(values) for variable, values in values_by_variable.items() if values}
 
 
 def mentioned_values(text: str, values: Sequence[str]) -> tuple[str, ...]:
     """Return the distinct values of one variable that occur anywhere in the text, whether or not it is named."""
-    distinct = dict.fromkeys(value for sentence in _sentences(text) for value in _stated_in(sentence, values))
-    return tuple(distinct)
+    mentions = dict.fromkeys(value for sentence in _sentences(text) for value in _stated_in(sentence, values))
+    return tuple(mentions)
 
 
 def _stated_in(sentence: str, values: Sequence[str]) -> Iterator[str]:
+    """Yield each value that a sentence contains in words, except after words such as `no longer`."""
     by_words = {_in_words(value): value for value in values}
     for match in _phrases(tuple(by_words)).finditer(sentence):
         if not _OVER.search(sentence[: match.start()]):

@@ -12,9 +12,9 @@ UserPeriod = tuple[str, int]
 """A user and a period."""
 
 
-def positions_where(numbered: Iterable[tuple[int, T]], violates: Callable[[T], bool]) -> list[int]:
+def positions_where(numbered_rows: Iterable[tuple[int, T]], violates: Callable[[T], bool]) -> list[int]:
     """Return the positions of the rows that violate a check, of pairs (position, row)."""
-    return [position for position, row in numbered if violates(row)]
+    return [position for position, row in numbered_rows if violates(row)]
 
 
 def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
@@ -31,16 +31,16 @@ def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
 
 def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
     """Return the positions of changes that violate the check `periods_are_consecutive`."""
-    ends: dict[UserPeriod, str] = {}
+    end_dates: dict[UserPeriod, str] = {}
     for row in changes:
-        ends.setdefault((row.user_id, row.period), row.period_end)
+        end_dates.setdefault((row.user_id, row.period), row.period_end)
 
     def violates(row: Change) -> bool:
-        if row.period_end != ends[row.user_id, row.period]:
+        if row.period_end != end_dates[row.user_id, row.period]:
             return True  # the rows of one period have different ends
         if row.period == 0:
             return not row.period_end
-        previous_end = ends.get((row.user_id, row.period - 1))
+        previous_end = end_dates.get((row.user_id, row.period - 1))
         return previous_end is None or row.period_end <= previous_end
 
     return positions_where(enumerate(changes), violates)
@@ -55,7 +55,7 @@ def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence
 
 
 def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:
-    """Return the state of every user at the end of every period, up to the period of the user's last change."""
+    """Return the state by (user, period) at the end of each period, up to the period of the user's last change."""
     changes_by_user: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in changes:
         changes_by_user[row.user_id][row.period][row.variable] = row.value
@@ -69,13 +69,13 @@ def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:
 
 
 def period_ends(changes: Sequence[Change]) -> dict[UserPeriod, datetime]:
-    """Return the last day of each period of each user; invalid dates are omitted."""
-    ends = {}
+    """Return the last day of each period by (user, period); invalid dates are omitted."""
+    end_dates = {}
     for row in changes:
         moment = parse_time(row.period_end)
         if moment is not None:
-            ends[row.user_id, row.period] = moment
-    return ends
+            end_dates[row.user_id, row.period] = moment
+    return end_dates
 
 
 def parse_time(text: str | None) -> datetime | None:

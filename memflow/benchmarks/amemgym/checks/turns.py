@@ -3,11 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from memflow.benchmarks.amemgym.checks.states import (
-    parse_time,
-    period_ends,
-    positions_where,
-)
+from memflow.benchmarks.amemgym.checks.states import parse_time, period_ends, positions_where
 from memflow.benchmarks.amemgym.states import exposed_values
 from memflow.records import Change, Turn
 
@@ -32,11 +28,11 @@ def unexposed_changes(changes: Sequence[Change], turns: Sequence[Turn]) -> list[
 
 def turns_with_other_values(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
     """Return the positions of sessions that expose a value which no change of the period brings."""
-    changed = {(row.user_id, row.period, row.variable, row.value) for row in changes}
+    change_keys = {(row.user_id, row.period, row.variable, row.value) for row in changes}
     return positions_where(
         enumerate(turns),
         lambda turn: any(
-            (turn.episode_id, turn.checkpoint, name, value) not in changed
+            (turn.episode_id, turn.checkpoint, name, value) not in change_keys
             for name, value in exposed_values(turn).items()
         ),
     )
@@ -44,15 +40,15 @@ def turns_with_other_values(turns: Sequence[Turn], changes: Sequence[Change]) ->
 
 def turns_out_of_order(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
     """Return the positions of sessions that violate the check `sessions_in_time_order_within_period`."""
-    ends = period_ends(changes)
+    end_dates = period_ends(changes)
     latest_times: dict[str, datetime] = {}
     positions = []
     for position, turn in _sessions(turns):
-        end = ends.get((turn.episode_id, turn.checkpoint))
+        end = end_dates.get((turn.episode_id, turn.checkpoint))
         if end is None:
             continue
         moment = parse_time(turn.sent_at)
-        start = ends.get((turn.episode_id, turn.checkpoint - 1))
+        start = end_dates.get((turn.episode_id, turn.checkpoint - 1))
         if (
             moment is None
             or moment.date() > end.date()
@@ -66,6 +62,6 @@ def turns_out_of_order(turns: Sequence[Turn], changes: Sequence[Change]) -> list
 
 
 def _sessions(turns: Sequence[Turn]) -> list[tuple[int, Turn]]:
-    """Yield (row position, turn) for the first message of every session, in order."""
+    """Return (row position, turn) for the first message of every session, in the order of events."""
     numbered_openings = [(position, turn) for position, turn in enumerate(turns) if turn.position == 0]
     return sorted(numbered_openings, key=lambda numbered: numbered[1].event)

@@ -78,14 +78,14 @@ async def generate_schema(
         DraftQuestions.fault,
     )
     names = await _unify_names(drafts.questions, profile, simulator)
-    merged = _merge_variables(drafts.questions, names)
+    variables = _merge_variables(drafts.questions, names)
     # By variable: the values that each question gives it. A variable of several questions needs one list of values.
     conflicts = {
-        name: values_by_question
-        for name, values_by_question in merged.items()
-        if len({frozenset(values) for values in values_by_question.values()}) > 1
+        name: lists
+        for name, lists in variables.items()
+        if len({frozenset(values) for values in lists.values()}) > 1
     }
-    choices = {name: next(iter(values_by_question.values())) for name, values_by_question in merged.items()}
+    choices = {name: next(iter(lists.values())) for name, lists in variables.items()}
     if conflicts:
         unified: Choices = await simulator(
             "unify",
@@ -137,8 +137,8 @@ def _merge_variables(
     drafts: Sequence[DraftQuestion], names: Mapping[str, str]
 ) -> dict[str, dict[str, list[str]]]:
     """Return the questions that use each variable, with the variable's values in the question, by new variable name."""
-    merged: dict[str, dict[str, list[str]]] = {}
+    values_by_variable: dict[str, dict[str, list[str]]] = {}
     for draft in drafts:
         for variable in draft.variables:
-            merged.setdefault(names[variable.name], {})[draft.question] = variable.values
-    return merged
+            values_by_variable.setdefault(names[variable.name], {})[draft.question] = variable.values
+    return values_by_variable

@@ -83,6 +83,7 @@ class _UserGenerator:
         return States([self.profile], self._variables(schema), changes)
 
     def _variables(self, schema: StateSchema) -> list[Variable]:
+        """Return a row per variable, with its possible values and the questions that depend on it."""
         return [
             Variable(
                 domain=self.domain.name,
@@ -95,6 +96,7 @@ class _UserGenerator:
         ]
 
     async def _initial_state(self, schema: Mapping[str, list[str]]) -> dict[str, str]:
+        """Request the user's value of each variable at the start date. Raises GenerationFailed."""
         fields = {
             "profile": self.profile.profile,
             "date": self.profile.start_date,
@@ -168,6 +170,7 @@ class _UserGenerator:
         return {name: group.text for group in groups.groups for name in group.variables}
 
     def _change(self, period: int, variable: str, old: str | None, value: str, **cause: str) -> Change:
+        """Return the row of a change. `old` is None in period 0; `cause` has the columns `event` and `summary`."""
         return Change(
             domain=self.domain.name,
             user_id=self.profile.user_id,

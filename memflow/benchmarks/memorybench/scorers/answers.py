@@ -1,4 +1,4 @@
-"""Output types of the judge's prompts. Reasons precede scores."""
+"""Output types of the judge's prompts. The reason field comes before the score, so that the judge reasons first."""
 
 from enum import Enum
 from typing import Annotated, Literal

@@ -20,7 +20,7 @@ from memflow.benchmarks.memorybench.scorers.scorer import (
     in_order,
 )
 from memflow.benchmarks.memorybench.tasks.catalog import task
-from memflow.benchmarks.multiple_choice import unanswered
+from memflow.benchmarks.multiple_choice import ungradable_reason
 from memflow.benchmarks.verdicts import MetricValue, values_of_judges, verdict_rows
 from memflow.errors import BadInput, BadSettings
 from memflow.judges.withheld import withheld_reason
@@ -69,7 +69,7 @@ class _ScoredProbe:
 async def _computed(probe: Probe, reply: Reply | None, place: int, context: ScoringContext) -> _ScoredProbe:
     scorer = scorer_of(task(probe.dataset))
     keys = scorer.metric_keys(probe, context)
-    reason = unanswered(probe, reply)
+    reason = ungradable_reason(probe, reply)
     if reason is not None or reply is None or reply.parsed is None:
         return _ScoredProbe(scorer, keys, ComputedValues(_missing_values(keys, reason or "")))
     answered = AnsweredProbe(probe, reply.parsed, place)

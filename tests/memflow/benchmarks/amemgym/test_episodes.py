@@ -119,9 +119,9 @@ class Counting(MemoryLedger):
         self.prompts[request.prompt] += 1
         return super().put(completion, request, account)
 
-    def used(self, completion, request, account):
+    def record_cache_hit(self, completion, request, account):
         self.replays[request.prompt] += 1
-        super().used(completion, request, account)
+        super().record_cache_hit(completion, request, account)
 
 
 async def ask_oracle(made, ledger: Counting, model: str = "one"):

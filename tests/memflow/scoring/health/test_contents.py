@@ -36,8 +36,11 @@ async def test_message_that_the_user_took_back_is_not_counted_as_forgotten() -> 
     )
     played = await play_all([Episode("e", events)], memory_factory("bm25_message", Tools()), None)
     lines = transcript_rows("d", "bm25_message", played)
-    past = EpisodeHistory(list(played[0].store), {})
+    history = EpisodeHistory(list(played[0].store), {})
     system, messages = find("bm25_message").system, DomainMessages.from_transcript(lines)
-    seen = observe(system, "e", past, lines, [], str, {}, {}, messages)
-    assert not any(item.alive(9) for item in past.items if "m0" in item.sources)
-    assert [message.live_at_end for message in seen.messages] == [True] * 4
+    rows = {"probes": [], "replies": {}, "attributions": {}}
+    observation = observe(
+        system, "e", history=history, lines=lines, query_of=str, domain_messages=messages, **rows
+    )
+    assert not any(item.alive(9) for item in history.items if "m0" in item.sources)
+    assert [message.live_at_end for message in observation.messages] == [True] * 4
