@@ -1,7 +1,7 @@
 """The examiner: it reads messages and questions by cue words, and recomputes golds without the plan.
 
-Only the user's own statements count: quoted sentences and the assistant's messages state nothing. The last statement of
-a fact holds until a request ends it.
+Only the user's own statements count: quoted sentences, claims of others and the assistant's messages state nothing.
+The last statement of a fact holds until a request ends it.
 """
 
 import re
@@ -18,6 +18,7 @@ from memflow.records import Probe, Turn
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _ZH_DAY = re.compile(r"(\d{4})\s*年\s*(\d{1,2})\s*月\s*(\d{1,2})\s*日")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n")
+_ACTS = ("forget", "restricted", "claimed")
 _CACHED = 20_000
 """Sentences whose cue words are found once. The scripted chat reads the same messages for every question."""
 Key = tuple[str, str]
@@ -87,7 +88,7 @@ class Knowledge:
                 self.restricted |= {
                     (key, audience) for key in _keys(sentence) for audience in _audiences(sentence)
                 }
-            else:
+            elif act == "state":
                 self._state(sentence, line)
 
     def _state(self, sentence: str, line: Line) -> None:
@@ -150,10 +151,10 @@ def read_day(text: str) -> date | None:
 
 @lru_cache(_CACHED)
 def _acts(text: str) -> tuple[tuple[str, str], ...]:
-    """Return the sentences of a message, without quotations: each with its act, `forget`, `restricted` or `state`."""
+    """Return the sentences of a message, without quotations: each with its act, one of _ACTS or `state`."""
     marks = cues().marks
     return tuple(
-        (next((act for act in ("forget", "restricted") if marks[act].search(sentence)), "state"), sentence)
+        (next((act for act in _ACTS if marks[act].search(sentence)), "state"), sentence)
         for sentence in _SENTENCE.split(marks["quoted"].sub("", text))
     )
 

@@ -29,6 +29,8 @@ class FactWords(BaseModel):
     values: tuple[str, ...] = Field(min_length=6)
     tell: tuple[str, ...] = Field(min_length=1)
     ask: str
+    indirect: str = ""
+    """The question as a part of a sentence; by default, as in Chinese, `ask` without its mark."""
     task: str
 
 
@@ -58,6 +60,8 @@ class Words(BaseModel):
     mistakes: dict[str, str]
     questions: dict[str, str]
     topics: dict[str, str]
+    unfit: dict[str, tuple[str, ...]] = {}
+    """The facts that a frame does not fit: a fate, an audience or, for the same fact of another person, `relative`."""
     facts: dict[str, FactWords]
 
     def whose(self, owner: str, *, second_person: bool = False) -> str:
@@ -78,6 +82,15 @@ class Words(BaseModel):
     def noun(self, fact: str, owner: str = "") -> str:
         """Return what requests call a fact, such as `my landlord's name`."""
         return self.filled(self.facts[fact].noun, owner)
+
+    def indirect(self, fact: str) -> str:
+        """Return the question for a fact of the user as a part of a sentence, such as `which gym I go to`."""
+        words = self.facts[fact]
+        return self.filled(words.indirect or words.ask.removesuffix("？"))
+
+    def fits(self, fact: str, *frames: str) -> bool:
+        """Return whether a fact fits all frames."""
+        return not any(fact in self.unfit.get(frame, ()) for frame in frames)
 
     def statement(
         self, fact: str, value: str, owner: str = "", *, variant: int = 0, second_person: bool = False

@@ -141,7 +141,12 @@ def _order(words: Words, fact: Fact) -> int:
 def _facts(words: Words, choice: random.Random, relative: str) -> Iterator[Fact]:
     singles = [name for name, fact in words.facts.items() if fact.topic is None]
     choice.shuffle(singles)
-    fates = dict(zip(singles, SINGLE, strict=False))
+    fates = {}
+    for fate in reversed(SINGLE):  # The last fates fit the fewest facts, the first fit all.
+        frames = (fate, RESTRICTED.get(fate, ""), "relative" if fate in _WITH_NEIGHBOR else "")
+        name = next(name for name in singles if words.fits(name, *frames))
+        singles.remove(name)
+        fates[name] = fate
     topics = list(words.topics)
     choice.shuffle(topics)
     for topic in topics:

@@ -95,7 +95,9 @@ class _UserProbes:
             return (RESTRICTED[fact.fate], DIRECT)
         if checkpoint == CHANGED:
             # No form of a question is asked about forbidden or deleted facts alone: it would tell its answer.
-            audiences = sorted(RESTRICTED.values())
+            audiences = [
+                name for name in sorted(RESTRICTED.values()) if self.plan.words.fits(fact.name, name)
+            ]
             second = TASK if fact.owner else audiences[turn % len(audiences)]
             return (DIRECT, second) if stays else (DIRECT,)
         forms = [DIRECT, CONFIRM, OPEN] if stays or fact.second or fact.poison else [ELIMINATE, CONFIRM, OPEN]
@@ -218,9 +220,8 @@ class _UserProbes:
         if form == TASK:
             return words.filled(own.task, fact.owner)
         statement = words.statement(fact.name, named, fact.owner) if named else ""
-        return words.filled(
-            words.questions[form], noun=words.noun(fact.name, fact.owner), statement=statement
-        )
+        ask, indirect = words.filled(own.ask, fact.owner), words.indirect(fact.name)
+        return words.filled(words.questions[form], ask=ask, indirect=indirect, statement=statement)
 
     def _confirm_options(self, named: str) -> tuple[tuple[str, ...], list[str]]:
         words = self.plan.words

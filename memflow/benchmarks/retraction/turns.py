@@ -191,14 +191,14 @@ class _Conversation:
 
     def _contradiction(self, fact: Fact) -> Session:
         assert fact.poison is not None
-        claim = self.words.statement(
-            fact.name, fact.poison, variant=self.random.randrange(2), second_person=True
-        )
+        variant = self.random.randrange(2)
+        claim = self.words.statement(fact.name, fact.poison, variant=variant)
         text = _with_statement(self.words.requests[fact.fate], claim)
         mistake = self.words.mistakes.get(fact.fate)
         reply = self.random.choice(self.words.claim_replies)
         if mistake:
-            reply = _with_statement(mistake, claim)
+            echo = self.words.statement(fact.name, fact.poison, variant=variant, second_person=True)
+            reply = _with_statement(mistake, echo)
         return Session(text, reply, fact.fate, (fact,), fixed_reply=bool(mistake))
 
     def _tell_again(self) -> Iterator[Session]:

@@ -68,6 +68,7 @@ def test_constant_guesses_are_not_better_than_chance() -> None:
         ("Erase what I told you on 4 March 2026.", "Rufus"),
         ("Please forget what I said about my sister's dog.", "Rufus"),
         ("A friend says: “Your dog is called Mango.”", "Rufus"),
+        ("I got a letter that says my dog is called Mango.", "Rufus"),
         ("My dog is called Mango.", "Mango"),
     ],
 )
@@ -90,11 +91,11 @@ def test_fact_is_kept_from_its_audience_only() -> None:
         Line("user", "Please keep the name of my dog to yourself when it is for my colleagues."),
     ]
     knowledge = read_lines(words, lines)
-    assert (
-        knowledge.answer(words.filled(words.questions["work"], noun=words.noun("dog")))
-        == "I can't answer that."
-    )
-    assert knowledge.answer(words.filled(words.questions["family"], noun=words.noun("dog"))) == "Rufus"
+    answers = {
+        audience: knowledge.answer(words.filled(words.questions[audience], indirect=words.indirect("dog")))
+        for audience in ("work", "family")
+    }
+    assert answers == {"work": "I can't answer that.", "family": "Rufus"}
 
 
 async def test_simulator_rewords_the_messages_of_every_user() -> None:
