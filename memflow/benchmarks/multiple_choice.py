@@ -58,7 +58,7 @@ def ungradable_reason(probe: Probe, reply: Reply | None) -> str | None:
         return f"the probe is quarantined: {probe.reason}"
     if reply is None:
         return f"{probe.probe_id} has no reply; regenerate answer.replies"
-    if reply.parsed is None:
+    if reply.parsed is None or reply.reason is not None:
         return reply.reason or "no answer could be read in the reply"
     return None
 

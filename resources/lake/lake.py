@@ -213,8 +213,8 @@ class Lake(PartitionFiles):
         self, table: str, partition: str, vectors: bool
     ) -> Iterator[tuple[pq.ParquetFile, list[str]]]:
         """Open a partition. Yield the file, and the names of its columns, with or without vectors."""
-        names = [column.name for column in columns(table) if vectors or column.type != list[float]]
         with self._open(table, partition) as file:
+            names = [column.name for column in columns(table) if vectors or column.type != list[float]]
             try:
                 yield pq.ParquetFile(file), names
             except (pa.ArrowException, OSError) as wrong:

@@ -145,6 +145,7 @@ async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
     with log.open("ab") as stderr:
         stderr.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n".encode())
         stderr.flush()
+        log_start = stderr.tell()  # before the server writes: both share the file's position
         try:
             process = await asyncio.create_subprocess_exec(
                 *words,
@@ -161,4 +162,4 @@ async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
             raise BadSettings(
                 f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
             ) from error
-        return ServerProcess(process, log, stderr.tell())
+        return ServerProcess(process, log, log_start)

@@ -56,7 +56,8 @@ def refusal(file: Path, wrong: ValidationError, root: type[BaseModel]) -> str:
     if first["type"] == "value_error":
         of_field = bool(place) and not isinstance(first["input"], Mapping | BaseModel)
         parts = [source, *([f"{key} = {value}"] if of_field else [key] if place else [])]
-        return f"{': '.join(parts)}: {str(first['ctx']['error']).rstrip('.')}."
+        reason = str(first["ctx"]["error"])
+        return f"{': '.join(parts)}: {reason}" + ("" if reason.endswith((".", "?")) else ".")
     if KEY in first["loc"]:
         return f"{source}: the name {value} in {key} is refused. It must {_allowed(first, [])}."
     allowed = dict.fromkeys(_allowed(error, _fields(place, root)) for error in (first, *others))

@@ -109,7 +109,10 @@ def test_demo_option_replaces_configured_roles_with_the_scripted_chat(file: Path
     [
         ({"url": "http://x/v1"}, "--url is given without a model"),
         ({"preset": "deepseek"}, "--preset is given without --url"),
-        ({"url": "http://x/v1", "model": "m", "preset": "deepsea"}, r"models\.cli_m\.preset.*'deepseek'"),
+        (
+            {"url": "http://x/v1", "model": "m", "preset": "deepsea"},
+            r"models\.cli_m\.preset.*Did you mean deepseek\?$",
+        ),
         ({"demo": True, "model": "large"}, "--demo uses the scripted chat"),
         ({"embedder_url": "http://x/v1"}, "--embedder-url is given without a model"),
         ({"embedder": "no/such"}, "no/such is neither an existing folder nor .* has no address"),
