@@ -137,7 +137,7 @@ def _cut_reason(request: ChatRequest, completion: Completion, loop: str) -> str:
 def _forget(kind: str, prompt: str) -> str:
     """Return the instruction to remove answers from the ledger, without which every rerun uses them again."""
     command = f"memflow ledger forget --kind {kind} --prompt {prompt}"
-    return f"To request it again, run `{command}`, then `memflow run --force`."
+    return f"`{command}`, then `memflow run --force`, requests it again."
 
 
 def _find_error(value: Any, check: Any, check_item: ItemCheck | None, report: ItemReport) -> str:

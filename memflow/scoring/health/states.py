@@ -88,11 +88,14 @@ def share_measurement(
 
 
 def example_text(reasons: Sequence[str]) -> str:
-    """Return the first reason as the end of a statement; empty without reasons."""
+    """Return the first reason as the end of a statement, in whole sentences if it is long; empty without reasons."""
     if not reasons:
         return ""
     reason = " ".join(reasons[0].split())
-    return f", such as: {reason if len(reason) <= LONGEST else reason[:LONGEST] + '...'}"
+    if len(reason) > LONGEST:
+        sentences, stop, _ = reason[:LONGEST].rpartition(". ")
+        reason = f"{sentences}." if stop else f"{reason[:LONGEST]}..."
+    return f", such as: {reason}"
 
 
 def overall_state(rows: Iterable[HealthMeasure]) -> tuple[State, str]:
