@@ -90,7 +90,7 @@ class Transport(ABC):
     async def _within(self, limit: float, work: Coroutine[Any, Any, T]) -> T:
         """Return the result of `work`. Raises TimeoutError, and cancels `work`, after the time limit.
 
-        A server may process requests one after another. The time therefore begins anew at each answer to another
+        A server may process requests one after another. The time therefore begins again at each answer to another
         request, and is as long as the limits of all requests in flight, so that a read behind a long write does not
         fail.
         """
