@@ -2,29 +2,18 @@
 
 import json
 import os
+import sqlite3
 import stat
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from sqlalchemy import Column, Executable, Integer, MetaData, String, Table, create_engine, insert, select
-from sqlalchemy.exc import DatabaseError, OperationalError
-from sqlalchemy.pool import NullPool
-from sqlalchemy.schema import CreateTable
-
 RACY_NS = 2_000_000_000
 """A file modified less than this before is not cached: it may change again within the same modification time."""
-CACHED = Table(
-    "cached",
-    MetaData(),
-    Column("path", String, primary_key=True),
-    *(Column(name, Integer) for name in ("mtime_ns", "size", "inode")),
-    Column("value", String),
-)
-CREATE = str(CreateTable(CACHED, if_not_exists=True))
+CREATE, READ, WRITE = Path(__file__).with_suffix(".sql").read_text(encoding="utf-8").split(";")[:3]
 
 
 class FileState(NamedTuple):
@@ -50,7 +39,6 @@ class FileCache:
     def __init__(self, path: str | Path, root: str | Path = "/") -> None:
         self.path = Path(path)
         self.root = f"{str(root).rstrip('/')}/"
-        self._engine = create_engine(f"sqlite:///{self.path}", poolclass=NullPool)
         self._values: dict[str, tuple[FileState, str]] | None = None
         self._lock = threading.Lock()
 
@@ -67,28 +55,26 @@ class FileCache:
         self._load()[key] = state, text
         with suppress(OSError):  # a missing home is not created
             self.path.parent.mkdir(exist_ok=True)
-        row = {"path": key, **state._asdict(), "value": text}
-        self._execute(insert(CACHED).prefix_with("OR REPLACE").values(row))
+        self._execute(WRITE, (key, *state, text))
 
     def _load(self) -> dict[str, tuple[FileState, str]]:
         """Return the values, which the first call reads from the file."""
         with self._lock:
             if self._values is None:
-                rows = self._execute(select(CACHED)) if self.path.exists() else []
+                rows = self._execute(READ) if self.path.exists() else []
                 self._values = {key: (FileState(*state), text) for key, *state, text in rows}
             return self._values
 
-    def _execute(self, statement: Executable) -> Sequence[Any]:
+    def _execute(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """Return the rows of a statement. Nothing is cached where the file is damaged, locked or not writable."""
         try:
-            with self._engine.begin() as connection:
-                connection.exec_driver_sql("PRAGMA synchronous = OFF")
-                connection.exec_driver_sql(CREATE)
-                result = connection.execute(statement)
-                return result.all() if result.returns_rows else []
-        except OperationalError:
+            with closing(sqlite3.connect(self.path)) as connection, connection:
+                connection.execute("PRAGMA synchronous = OFF")
+                connection.execute(CREATE)
+                return connection.execute(statement, values).fetchall()
+        except sqlite3.OperationalError:
             return []
-        except DatabaseError:
+        except sqlite3.DatabaseError:
             with suppress(OSError):
                 self.path.unlink(missing_ok=True)
             return []

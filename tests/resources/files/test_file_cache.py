@@ -184,7 +184,7 @@ def test_lake_facts_of_a_read_only_lake_are_not_cached_on_disk(lake, monkeypatch
     def refuse(*_: object, **__: object) -> int:
         raise sqlite3.OperationalError("attempt to write a readonly database")
 
-    monkeypatch.setattr("sqlite3.dbapi2.connect", refuse)
+    monkeypatch.setattr("sqlite3.connect", refuse)
     assert Lake(lake.root).facts("question.keys", "d").fingerprint == "r1"
     assert not (Path(lake.root) / ".cache" / facts_cache_name()).exists()
 
