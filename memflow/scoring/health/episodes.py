@@ -167,7 +167,7 @@ def _messages(
         elif item.kind == WRITE and item.meta.get("failed"):
             failed_messages.update(message["id"] for message in item.meta["messages"])
     end = messages[-1].sequence + 1 if messages else 0
-    retraction_moments = _moments_of_requests(messages)
+    request_moments = _moments_of_requests(messages)
     stored_ids = {
         message for message, items in by_message.items() for item in items if item.kind not in global_kinds
     }
@@ -187,7 +187,7 @@ def _messages(
                 repeats=earlier_texts is not None and earlier_texts.repeats(line.text),
                 stored=bool(stored_items),
                 failed=line.message_id in failed_messages and not stored_items,
-                live_at_end=any(item.alive(end) or item.until in retraction_moments for item in stored_items),
+                live_at_end=any(item.alive(end) or item.until in request_moments for item in stored_items),
                 losses=losses(line.text, [item.text for item in stored_items]) if stored_items else None,
                 at_risk=at_risk(line.text),
                 seconds=None if line.own_s is None else line.own_s + (line.models_s or 0.0),

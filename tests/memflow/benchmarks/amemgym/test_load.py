@@ -101,7 +101,11 @@ def test_error_for_missing_published_file_asks_to_download_the_file(tmp_path):
         ("periods.0.updates.v", None, "periods.0.state.v: the value is 'a', but the updates .* give None"),
         ("periods.1.updates", {}, "periods.1.updates: Dictionary should have at least 1 item"),
         ("qas.0.required_info", ["v", "z"], "qas.0: required_info names 'z'"),
-        ("qas.0.answer_choices.1.state", ["b"], "answer_choices.1.state: the values do not match"),
+        (
+            "qas.0.answer_choices.1.state",
+            ["b"],
+            "answer_choices.1.state: 1 values for the 2 variables of required_info",
+        ),
     ],
 )
 def test_reader_quarantines_damaged_user_and_names_the_field(tmp_path, path, value, wrong):

@@ -23,8 +23,8 @@ BUDGET, STEPS = 1024, 60
 
 
 def settings():
-    """Return the settings block below the heading `On equal terms`."""
-    section = GUIDE.read_text(encoding="utf-8").partition("### On equal terms")[2]
+    """Return the settings block below the heading `The same token budget for every memory`."""
+    section = GUIDE.read_text(encoding="utf-8").partition("### The same token budget for every memory")[2]
     return tomllib.loads(section.partition("```toml\n")[2].partition("```")[0])
 
 
