@@ -1,9 +1,12 @@
 """A hosted model by its bare name, with its provider's key in the environment and without memflow.toml."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from stub import request_counts, stub_process
+
+from memflow.resources.endpoints import hosted_models
 
 RUN = ("--domain", "locomo_demo", "--limit", "1", "--memory", "bm25_message", "--no-baselines")
 STAND_IN = """
@@ -16,6 +19,18 @@ source = "a stub"
 "gpt-4o-mini" = {{ input = 1.0, cached = 0.5, output = 2.0, date = 2026-01-01 }}
 "gpt-4.1" = {{ input = 3.0, output = 4.0, date = 2026-01-01 }}
 """
+
+
+@pytest.fixture
+def stand_in_list(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], None]]:
+    """Return a function that reads hosted_models.toml from a folder instead of the package."""
+
+    def read_from(folder: Path) -> None:
+        monkeypatch.setattr(hosted_models, "files", lambda package: folder)
+        hosted_models.hosted_models.cache_clear()
+
+    yield read_from
+    hosted_models.hosted_models.cache_clear()
 
 
 def test_plan_of_a_hosted_model_states_its_cost_and_the_date_of_the_price(empty) -> None:
@@ -53,12 +68,12 @@ def test_unknown_model_without_an_address_is_refused(empty) -> None:
 
 @pytest.mark.pipeline
 def test_run_with_a_bare_model_name_sends_the_key_and_later_commands_know_the_price(
-    empty, monkeypatch: pytest.MonkeyPatch
+    empty, monkeypatch: pytest.MonkeyPatch, stand_in_list
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-of-the-test")
     with stub_process(model="gpt-4o-mini", provider="openai") as url:
-        Path("providers.toml").write_text(STAND_IN.format(url=url))
-        monkeypatch.setenv("MEMFLOW_HOSTED_MODELS", "providers.toml")
+        Path("hosted_models.toml").write_text(STAND_IN.format(url=url))
+        stand_in_list(Path.cwd())
         done = empty("run", *RUN, "--model", "gpt-4o-mini")
         assert done.exit_code == 0, done.output
         assert sum(request_counts(url).values()) > 0
@@ -67,7 +82,6 @@ def test_run_with_a_bare_model_name_sends_the_key_and_later_commands_know_the_pr
     total = empty.json("show", "usage")["total"]
     tokens = total["prompt_tokens"] - total["cached_prompt_tokens"] / 2 + 2 * total["completion_tokens"]
     assert total["cost"] == total["known_cost"] == pytest.approx(tokens / 1e6)
-    monkeypatch.delenv("MEMFLOW_HOSTED_MODELS")
     assert "a-key-of-the-test" not in "".join(
         path.read_text(errors="ignore") for path in empty.folder.rglob("*") if path.is_file()
     )
