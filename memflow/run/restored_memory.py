@@ -166,9 +166,8 @@ class RestoredMemoryCheck:
         """Raise RestoredMemoryDiffers if a new memory on an empty store recalls something for a query of `reads`."""
         for read in reads:
             new_memory = self.remember(EntryStore())
-            if (
-                new_memory.calls.chat_read
-            ):  # its read may ask the model; without one, it fails and is not compared
+            if new_memory.calls.chat_read:
+                # Its read may ask the model. Without one, the read fails and is not compared.
                 new_memory.tools = replace(new_memory.tools, chat=None)
             content = await _read(new_memory, read.query)
             if content is not None and not content.empty:
