@@ -47,10 +47,14 @@ def sources_of(items: Iterable[Item]) -> tuple[str, ...]:
 
 
 class EntryStore:
-    """The entries of one memory in one episode. `sequence` is the number of messages so far and only increases."""
+    """The entries of one memory in one episode. `sequence` is the number of messages so far and only increases.
 
-    def __init__(self) -> None:
+    Stores restored from the same entries may share `documents`, which their search indexes fill (search.py).
+    """
+
+    def __init__(self, documents: dict[Any, Any] | None = None) -> None:
         self.sequence = 0
+        self.documents = {} if documents is None else documents
         self._items: dict[str, Item] = {}
         self._live: dict[str, dict[str, Item]] = {}  # current entries: kind -> id -> entry
         self._changes: list[Item] = []
@@ -181,9 +185,11 @@ class EntryStore:
         return EntryStore.restored(list(self), self.sequence)
 
     @classmethod
-    def restored(cls, items: Sequence[Item], sequence: int) -> "EntryStore":
+    def restored(
+        cls, items: Sequence[Item], sequence: int, documents: dict[Any, Any] | None = None
+    ) -> "EntryStore":
         """Return a store with the state at `sequence`: without later entries and without later retirements."""
-        store = cls()
+        store = cls(documents)
         store.sequence = sequence
         for item in sorted(items, key=lambda item: item.order):
             if item.since > sequence:

@@ -2,6 +2,8 @@
 
 An index processes the changes of its store before each search. Equal scores are ordered by age, oldest first. Scores do
 not depend on retired entries, so a restored memory returns the same results.
+
+The stores that are restored for the checkpoints of an episode share documents, so that each entry is indexed once.
 """
 
 import math
@@ -54,14 +56,44 @@ def fusion_depth(k: int) -> int:
     return max(FUSED, 2 * k)
 
 
-class SearchIndex(ABC, Generic[Q]):
+class Documents:
+    """The entries that were indexed, with a number each. All stores that share entries use the same documents."""
+
+    def __init__(self) -> None:
+        self.items: list[Item] = []
+        self.orders = array("q")
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def number(self, item: Item) -> int:
+        """Return the document number of an entry, which is added if it is new."""
+        key = item.entry_id, item.text
+        if key not in self._numbers:
+            self._add(item)
+            self._numbers[key] = len(self.items)
+            self.items.append(item)
+            self.orders.append(item.order)
+        return self._numbers[key]
+
+    def _add(self, item: Item) -> None:
+        """Add the data that a search needs of an entry. Its number is the number of entries before it."""
+
+
+D = TypeVar("D", bound=Documents)
+
+
+class SearchIndex(ABC, Generic[D, Q]):
     """The base class of search indexes over a store's current entries; rebuilt when most entries are retired."""
+
+    documents: type[D]
 
     def __init__(self, store: EntryStore, *kinds: str) -> None:
         self.store = store
         self.kinds = frozenset(kinds)
         self._version = 0
-        self._clear()
+        self._retired_count = 0
+        self._numbers: dict[str, int] = {}  # document numbers of current entries by id
+        self._is_current = bytearray()  # 1 for each current document, by number
+        self._documents: D = store.documents.setdefault((type(self), self.kinds), self.documents())
 
     def search(self, query: Q, k: int) -> list[Item]:
         """Return the up to `k` best entries for a query, best first."""
@@ -78,35 +110,31 @@ class SearchIndex(ABC, Generic[Q]):
                 if item.until is None:
                     self._add(item)
                 else:
-                    self._retired.append(self._numbers.pop(item.entry_id))
-                    self._remove_statistics(item)
+                    self._is_current[self._numbers.pop(item.entry_id)] = 0
+                    self._retired_count += 1
         self._version = self.store.version
-        if len(self._retired) > len(self._numbers) + 64:
-            live_items = [self._items[number] for number in self._numbers.values()]
-            self._clear()
+        if self._retired_count > len(self._numbers) + 64:
+            live_items = [self._documents.items[number] for number in self._numbers.values()]
+            self._documents = self.store.documents[type(self), self.kinds] = self.documents()
+            self._retired_count = 0
+            self._is_current.clear()
             for item in live_items:
                 self._add(item)
 
-    def _clear(self) -> None:
-        """Remove all documents: entries by document number, numbers of current entries by id, and retired numbers."""
-        self._items: list[Item] = []
-        self._numbers: dict[str, int] = {}
-        self._retired: list[int] = []
-
     def _add(self, item: Item) -> None:
-        """Add an entry to the index under the next document number."""
-        self._numbers[item.entry_id] = len(self._items)
-        self._items.append(item)
+        number = self._numbers[item.entry_id] = self._documents.number(item)
+        self._is_current.extend(bytes(max(0, number + 1 - len(self._is_current))))
+        self._is_current[number] = 1
 
-    def _remove_statistics(self, item: Item) -> None:
-        """Remove a retired entry from the statistics of the index, if it has any."""
+    def _current(self) -> npt.NDArray[np.bool_]:
+        """Return whether each document is a current entry of the store: an array with an element per document."""
+        self._is_current.extend(bytes(len(self._documents.items) - len(self._is_current)))
+        return np.frombuffer(self._is_current, np.bool_)
 
     def _best(self, scores: Scores, k: int, above: float) -> list[SearchHit]:
-        """Return the up to `k` best current documents with scores > `above`, best first; equal scores oldest first."""
+        """Return the up to `k` best documents with scores > `above`, best first; equal scores oldest first."""
         if k <= 0:
             return []
-        if self._retired:
-            scores[self._retired] = -np.inf
         numbers = (scores > above).nonzero()[0]
         values = scores[numbers]
         if len(numbers) > k:
@@ -115,122 +143,112 @@ class SearchIndex(ABC, Generic[Q]):
             partitioned.partition(len(values) - k)
             is_best = (values >= partitioned[len(values) - k]).nonzero()[0]
             numbers, values = numbers[is_best], values[is_best]
-        order = (-values).argsort(kind="stable")[:k]
+        orders = np.frombuffer(self._documents.orders, np.int64)[numbers]
+        ranking = np.lexsort((orders, -values))[:k]
         return [
-            SearchHit(self._items[number], score)
-            for number, score in zip(numbers[order].tolist(), values[order].tolist(), strict=True)
+            SearchHit(self._documents.items[number], score)
+            for number, score in zip(numbers[ranking].tolist(), values[ranking].tolist(), strict=True)
         ]
-
-
-class _Postings:
-    """The documents that contain a word, the word's count in each, and how many of them are current."""
-
-    __slots__ = ("counts", "living", "numbers")
-
-    def __init__(self) -> None:
-        self.numbers = array("q")
-        self.counts = array("d")
-        self.living = 0
 
 
 @lru_cache(maxsize=4096)
 def _word_counts(text: str) -> tuple[int, tuple[tuple[str, int], ...]]:
-    """Return the number of words in a text and the count of each; cached, since restored memories share texts."""
+    """Return the number of words in a text and the count of each; cached, since memories share texts."""
     words = search_words(text)
     return len(words), tuple(Counter(words).items())
 
 
-class Bm25(SearchIndex[str]):
+class WordDocuments(Documents):
+    """Documents with their lengths in words and, for each word, the documents with it and its count in each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lengths = array("d")
+        self.postings: dict[str, tuple[array[int], array[float]]] = {}
+
+    def _add(self, item: Item) -> None:
+        length, counts = _word_counts(item.text)
+        self.lengths.append(length)
+        for word, count in counts:
+            if word not in self.postings:
+                self.postings[word] = array("q"), array("d")
+            numbers, word_counts = self.postings[word]
+            numbers.append(len(self.items))
+            word_counts.append(count)
+
+
+class Bm25(SearchIndex[WordDocuments, str]):
     """A BM25 index with Lucene's formula (k1 1.2, b 0.75, non-negative inverse document frequency).
 
     It finds entries that share a word with the query.
     """
 
+    documents = WordDocuments
+
     def scored(self, query: str, k: int) -> list[SearchHit]:
         """Return the results of `search` with their scores."""
         self.follow()
-        scores = np.zeros(len(self._items))
-        document_count = len(self._numbers)
-        if document_count == 0 or self._total == 0:
+        document_count, is_current = len(self._numbers), self._current()
+        lengths = np.frombuffer(self._documents.lengths)
+        total_length = lengths[is_current].sum()
+        if total_length == 0:
             return []
-        lengths = np.frombuffer(self._lengths)
+        scores = np.zeros(len(lengths))
         # BM25's length normalization: K1 * (1 - B + B * length / mean length).
-        norms = K1 * (1 - B) + lengths * (K1 * B * document_count / self._total)
+        norms = K1 * (1 - B) + lengths * (K1 * B * document_count / total_length)
         for word, count_in_query in Counter(search_words(query)).items():
-            postings = self._words.get(word)
-            if postings is None or postings.living == 0:
+            if word not in self._documents.postings:
                 continue
-            inverse_frequency = math.log(
-                1 + (document_count - postings.living + 0.5) / (postings.living + 0.5)
-            )
-            numbers = np.frombuffer(postings.numbers, np.int64)
-            counts = np.frombuffer(postings.counts)
+            numbers = np.frombuffer(self._documents.postings[word][0], np.int64)
+            counts = np.frombuffer(self._documents.postings[word][1])[is_current[numbers]]
+            numbers = numbers[is_current[numbers]]
+            inverse_frequency = math.log(1 + (document_count - len(numbers) + 0.5) / (len(numbers) + 0.5))
             scores[numbers] += count_in_query * inverse_frequency * counts / (counts + norms[numbers])
         return self._best(scores, k, 0.0)
 
-    def _clear(self) -> None:
-        """Remove all documents: also the postings of each word, the lengths in words, and their sum."""
-        super()._clear()
-        self._words: dict[str, _Postings] = {}
-        self._lengths = array("d")
-        self._total = 0
+
+class VectorDocuments(Documents):
+    """Documents with a matrix that has a row for each, and spare rows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.matrix: npt.NDArray[np.float32] = np.empty((0, 0), np.float32)
 
     def _add(self, item: Item) -> None:
-        """Add an entry to the postings of its words."""
-        length, counts = _word_counts(item.text)
-        self._lengths.append(length)
-        self._total += length
-        for word, count in counts:
-            postings = self._words.get(word)
-            if postings is None:
-                postings = self._words[word] = _Postings()
-            postings.numbers.append(len(self._items))
-            postings.counts.append(count)
-            postings.living += 1
-        super()._add(item)
+        """Add the entry's vector to the matrix. Raises BadInput for an entry without a vector that fits."""
+        number = len(self.items)
+        if item.vector is None:
+            raise BadInput(f"entry {item.entry_id} has no vector. Rerun the memory with an embedder.")
+        if number == 0:
+            self.matrix = np.empty((64, len(item.vector)), np.float32)
+        elif number == len(self.matrix):
+            self.matrix = np.concatenate((self.matrix, np.empty_like(self.matrix)))
+        self.require_fit(f"entry {item.entry_id}", item.vector)
+        self.matrix[number] = item.vector
 
-    def _remove_statistics(self, item: Item) -> None:
-        length, counts = _word_counts(item.text)
-        self._total -= length
-        for word, _ in counts:
-            self._words[word].living -= 1
+    def require_fit(self, owner: str, vector: Vector) -> None:
+        """Raise BadInput if `vector`, of the entry or query `owner`, has another size than the rows of the matrix."""
+        if vector.shape != self.matrix.shape[1:]:
+            raise BadInput(
+                f"{owner} has a vector of {vector.shape[-1]} numbers, but other vectors have "
+                f"{self.matrix.shape[1]}. Rerun the memory with a single embedder."
+            )
 
 
-class Dense(SearchIndex[Vector]):
+class Dense(SearchIndex[VectorDocuments, Vector]):
     """An exact index by cosine similarity over the entries' vectors of length 1."""
+
+    documents = VectorDocuments
 
     def scored(self, query: Vector, k: int) -> list[SearchHit]:
         """Return the results of `search` with their cosines; all entries if `k` is at least the number of entries."""
         self.follow()
-        if not self._items:
+        if not self._numbers:
             return []
-        if query.shape != self._matrix.shape[1:]:
-            raise BadInput(self._misfit("the query", query))
+        self._documents.require_fit("the query", query)
         # einsum adds row by row. BLAS depends on the number of rows, which would change the last bit of a score.
-        cosines = np.einsum("ij,j->i", self._matrix[: len(self._items)], query)
-        return self._best(np.asarray(cosines), k, -math.inf)
-
-    def _clear(self) -> None:
-        """Remove all documents: also the matrix that has a row for each, and spare rows."""
-        super()._clear()
-        self._matrix: npt.NDArray[np.float32] = np.empty((0, 0), np.float32)
-
-    def _add(self, item: Item) -> None:
-        """Add an entry and its vector to the index. Raises BadInput for an entry without a vector that fits."""
-        number = len(self._items)
-        if item.vector is None:
-            raise BadInput(f"entry {item.entry_id} has no vector. Rerun the memory with an embedder.")
-        if number == 0:
-            self._matrix = np.empty((64, len(item.vector)), np.float32)
-        elif number == len(self._matrix):
-            self._matrix = np.concatenate((self._matrix, np.empty_like(self._matrix)))
-        if item.vector.shape != self._matrix.shape[1:]:
-            raise BadInput(self._misfit(f"entry {item.entry_id}", item.vector))
-        self._matrix[number] = item.vector
-        super()._add(item)
-
-    def _misfit(self, owner: str, vector: Vector) -> str:
-        return (
-            f"{owner} has a vector of {vector.shape[-1]} numbers, but other vectors have "
-            f"{self._matrix.shape[1]}. Rerun the memory with a single embedder."
+        cosines = np.asarray(
+            np.einsum("ij,j->i", self._documents.matrix[: len(self._documents.items)], query)
         )
+        cosines[~self._current()] = -math.inf
+        return self._best(cosines, k, -math.inf)

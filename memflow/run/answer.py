@@ -46,6 +46,8 @@ class EpisodeHistory:
     messages: Mapping[str, int] = field(default_factory=dict)
     starts: Mapping[int, int] = field(default_factory=dict)
     """The sequence number before the first message of each checkpoint with messages."""
+    documents: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+    """Shared by the search indexes of the restored memories (EntryStore.documents)."""
 
     def at(self, checkpoint: int) -> EntryStore:
         """Return the entry store as of the end of a checkpoint."""
@@ -67,7 +69,7 @@ def _restored_store(history: EpisodeHistory | None, probe: Probe) -> EntryStore:
     """Return the entry store as of the probe; an empty store for an episode that was not played (None)."""
     if history is None:
         return EntryStore()
-    return EntryStore.restored(history.items, history.sequence(probe))
+    return EntryStore.restored(history.items, history.sequence(probe), history.documents)
 
 
 def not_played(probe: Probe) -> BadInput:

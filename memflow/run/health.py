@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain
+from typing import Any
 
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.search import Bm25
@@ -85,8 +86,9 @@ def search_again(context: StepContext, reads: Sequence[ProbeRead], k: int) -> Ma
             if hides_items(histories[episode_id].items):
                 items = [_as_item(message) for message in messages_by_episode[episode_id]]
             kinds = {item.kind for item in items}
+            documents: dict[Any, Any] = {}
             for sequence, sequence_reads in sorted(reads_by_sequence[episode_id].items()):
-                index = Bm25(EntryStore.restored(items, sequence), *kinds)
+                index = Bm25(EntryStore.restored(items, sequence, documents), *kinds)
                 for read in sequence_reads:
                     sources = {source for item in index.search(read.query, k) for source in item.sources}
                     hits[read.probe_id] = not sources.isdisjoint(read.evidence)

@@ -19,6 +19,7 @@ from memflow.memories.external import DatedQuery, ExternalMemory
 from memflow.memories.memory import Memory, Recall
 from memflow.memories.registry import MemoryConfig
 from memflow.records import FailureAttribution, Probe, ProbeRanking
+from memflow.run.answer import EpisodeHistory
 from memflow.run.context import StepContext, Tables
 from memflow.run.transcripts import episode_batches, episode_histories
 from memflow.run.unasked import reads_memory
@@ -120,8 +121,8 @@ class _Reader:
 
         async def read_moment(moment: tuple[str, int]) -> list[ProbeRanking]:
             episode, sequence = moment
-            items = histories[episode].items if episode in histories else ()
-            rows = await self._read_moment(moments[moment], items, sequence, remember_own, remember_deep)
+            history = histories.get(episode, EpisodeHistory((), {}))
+            rows = await self._read_moment(moments[moment], history, sequence, remember_own, remember_deep)
             for _ in rows:
                 on_read()
             return rows
@@ -133,7 +134,7 @@ class _Reader:
     async def _read_moment(
         self,
         probes: Sequence[Probe],
-        items: Sequence[Item],
+        history: EpisodeHistory,
         sequence: int,
         remember_own: Remember,
         remember_deep: Remember,
@@ -144,11 +145,13 @@ class _Reader:
         """
         ignored_kinds = self.memory.system.kinds_without_evidence
         live = {
-            item.entry_id: item for item in items if item.kind not in ignored_kinds and item.alive(sequence)
+            item.entry_id: item
+            for item in history.items
+            if item.kind not in ignored_kinds and item.alive(sequence)
         }
 
         async def recalls_of(remember: Remember) -> list[Recall | MemflowError]:
-            memory = remember(EntryStore.restored(items, sequence))
+            memory = remember(EntryStore.restored(history.items, sequence, history.documents))
             return await asyncio.gather(*(self._recall(memory, probe) for probe in probes))
 
         rankings, recalls = await recalls_of(remember_deep), await recalls_of(remember_own)

@@ -149,7 +149,8 @@ class RestoredMemoryCheck:
 
     async def _compare(self, memory: Memory, read: _SampledRead) -> None:
         """Read a memory restored as of a sampled read. Raises RestoredMemoryDiffers if it recalls something else."""
-        restored_memory = self.remember(EntryStore.restored(list(memory.store), read.sequence))
+        store = EntryStore.restored(list(memory.store), read.sequence, memory.store.documents)
+        restored_memory = self.remember(store)
         content = await _read(restored_memory, read.query)
         if content is None:
             return

@@ -2,6 +2,7 @@
 
 import math
 import random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -85,6 +86,25 @@ def test_index_that_follows_its_store_returns_what_a_new_index_returns(seed: int
         if number % 20 == 0:
             assert lexical.scored("word1 word2", 9) == Bm25(store.fork(), "message").scored("word1 word2", 9)
             assert dense.scored(vector, 9) == Dense(store.fork(), "message").scored(vector, 9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_indexes_that_share_documents_return_what_separate_indexes_return(seed: int) -> None:
+    chance, store = random.Random(seeded("shared", seed)), EntryStore()
+    for number in range(120):
+        store.advance(1)
+        vector = np.asarray([chance.gauss(0, 1) for _ in range(4)], np.float32).round()
+        store.add("message", f"word{number % 5} word{number % 7}", sources=(), vector=vector)
+        if number % 3:
+            store.revise(chance.choice(store.live()), text=f"word{number % 4}", vector=vector)
+    documents: dict[Any, Any] = {}
+    for sequence in chance.sample(range(121), 12):
+        sharing = EntryStore.restored(list(store), sequence, documents)
+        separate = EntryStore.restored(list(store), sequence)
+        for query in ("word1 word2", "word3"):
+            assert Bm25(sharing, "message").scored(query, 9) == Bm25(separate, "message").scored(query, 9)
+        assert Dense(sharing, "message").scored(vector, 9) == Dense(separate, "message").scored(vector, 9)
+    assert len(documents[Bm25, frozenset({"message"})].items) < 2 * 120
 
 
 def test_dense_search_returns_the_same_entries_as_brute_force() -> None:
