@@ -46,7 +46,7 @@ def memory(
     """
     if probe is not None and (checkpoint is not None or episode is not None):
         raise BadInput(
-            "--probe cannot be combined with --episode or --checkpoint. Remove --probe, or the others."
+            "--probe cannot be combined with --episode or --checkpoint. Remove --probe, or the other options."
         )
     lake = front_of(ctx).lake()
     asked = None if probe is None else find_probe(lake, probe, domain)

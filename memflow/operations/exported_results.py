@@ -42,7 +42,7 @@ class Sample(NamedTuple):
 
     @property
     def tokens(self) -> dict[str, int]:
-        """The tokens of prompt and answer, and their sum; empty where they were not counted."""
+        """Tokens by `input_tokens` (prompt), `output_tokens` (answer) and `total_tokens`; empty if not counted."""
         sent, received = self.reply.prompt_tokens, self.reply.completion_tokens
         if sent is None or received is None:
             return {}

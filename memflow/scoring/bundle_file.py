@@ -102,8 +102,9 @@ def read_bundle(content: bytes, name: str) -> Bundle:
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
         raise _refused(name, f"{MANIFEST} was changed") from error
     if file_format != (FORMAT, VERSION):
-        raise _refused(
-            name, f"its format is {file_format!r:.100}, and this memflow reads {(FORMAT, VERSION)}"
+        raise BadInput(
+            f"{name} has the format and version {file_format!r:.100}, and this memflow reads {(FORMAT, VERSION)}. Read "
+            "it with the version of memflow that wrote it, or ask for a bundle of this version."
         )
     if stated_hash != _sha256(canonical_json(values).encode("utf-8", "surrogatepass")):
         raise _refused(name, f"{MANIFEST} was changed")

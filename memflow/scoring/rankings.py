@@ -99,7 +99,7 @@ def retrieval_scores(
 
 def value_at(metric: str, k: int, row: ProbeRanking) -> float | None:
     """Return the value of a metric at a cutoff for one probe; None if the memory was not asked for `k` entries."""
-    if row.reason is not None or unknown_beyond(row, k) is not None:
+    if row.reason is not None or missing_cutoff_reason(row, k) is not None:
         return None
     if metric == "recall":
         return recall_at(row.found, row.evidence, k)
@@ -112,7 +112,7 @@ def value_at(metric: str, k: int, row: ProbeRanking) -> float | None:
     return reciprocal_rank_at(row.relevant, k)
 
 
-def unknown_beyond(row: ProbeRanking, k: int) -> str | None:
+def missing_cutoff_reason(row: ProbeRanking, k: int) -> str | None:
     """Return why a cutoff is not known: the memory does not rank, or returned fewer entries than it may have.
 
     A memory that returned fewer entries than were requested, or all of its entries, has no others.
@@ -126,7 +126,7 @@ def unknown_beyond(row: ProbeRanking, k: int) -> str | None:
 
 
 def separated(results: Sequence[AssistantRetrieval], metric: str, k: int | None) -> list[str]:
-    """Return assistants whose intervals are disjoint, best first: as many as there are such groups."""
+    """Return a largest set of assistants whose intervals are pairwise disjoint, best first."""
     intervals: dict[str, tuple[float, float]] = {}
     for row in results:
         score = row.score(metric, k)
@@ -181,7 +181,7 @@ def _score(
         "episodes": len(values_by_episode),
     }
     if (reason := Sample(len(rows), n, len(values_by_episode)).shortage("probes")) is not None:
-        reasons = (row.reason or (unknown_beyond(row, k) if k else None) for row in rows)
+        reasons = (row.reason or (missing_cutoff_reason(row, k) if k else None) for row in rows)
         return RetrievalScore(**identity, value=None, reason=next(filter(None, reasons), reason))
     interval = metric_interval(
         metric,

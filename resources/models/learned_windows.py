@@ -13,8 +13,9 @@ PATIENCE = 5.0
 
 
 def learn_windows(settings: Settings, assistants: Iterable[str]) -> list[str]:
-    """Record the windows that the servers of these assistants' models state. Return sentences about changes.
+    """Record the context windows that the servers of these assistants' models state.
 
+    Return sentences for the user: new and changed windows, and unknown ones that leave a memory without a limit.
     A model whose profile has a `window` is not looked up. For a server that does not answer, the record stays as it
     is. So a run neither fails nor becomes stale because a server is down.
     """

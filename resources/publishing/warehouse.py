@@ -62,7 +62,9 @@ class Warehouse:
         except duckdb.Error as wrong:
             raise BadInput(f"DuckDB cannot parse the SQL query ({wrong}). Fix the query.") from wrong
         if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-            raise BadInput(f"the SQL query is {_statement_types(statements)}. Write a single SELECT.")
+            raise BadInput(
+                f"the SQL query consists of {_statement_types(statements)}. Write a single SELECT."
+            )
         tables = _tables_named_in(text)
         with self.session(tables, leave_out_damaged=True) as session:
             return session.run(text, {}, tables)
@@ -164,5 +166,5 @@ def _tables_named_in(text: str) -> tuple[str, ...]:
 
 def _statement_types(statements: list[duckdb.Statement]) -> str:
     if not statements:
-        return "empty"
+        return "no statement"
     return ", then ".join(str(statement.type).rpartition(".")[2] for statement in statements)

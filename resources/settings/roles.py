@@ -1,4 +1,4 @@
-"""The sections [roles] and [token_limits]: the model and the token limits of each role."""
+"""The sections [roles] and [token_limits] of memflow.toml: the model and the token limits of each role."""
 
 from pydantic import Field, field_validator
 

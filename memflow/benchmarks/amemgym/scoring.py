@@ -181,7 +181,7 @@ def cycle_scores(context: MetricContext, results: AssistantResults, overall: Sco
         for step in steps:
             correct_count, answer_count = sums.get(step.episode_id, (0.0, 0))
             sums[step.episode_id] = correct_count + step.correct, answer_count + step.answered
-        # Step 1 has the answers of the first play, which is cycle 0.
+        # The row of a cycle counts the answers under the policy before it: the rows of cycle 1 have those of cycle 0.
         yield mean_score(
             context,
             "accuracy",

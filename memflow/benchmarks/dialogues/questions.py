@@ -42,7 +42,11 @@ def is_abstention(fields: QuestionFields) -> bool:
 
 
 def resolve_gold(fields: QuestionFields) -> tuple[int | None, tuple[str, ...]]:
-    """Return the number of the correct option, or the correct answers of an open question. Raises InvalidQuestion."""
+    """Return the number of the correct option, from 1, and the correct answers of an open question.
+
+    The number is None for an open question. An abstention or a question with only a rubric gives `(None, ())`. Raises
+    InvalidQuestion for fields that do not fit together.
+    """
     if fields.options:
         return _option(fields), ()
     golds = tuple(str(each) for each in fields.gold or ())

@@ -49,12 +49,12 @@ def make_probes(domain: str, dataset: str, user: PublishedUser) -> Iterator[Prob
 
 
 def importance_of(probe: Probe) -> float:
-    """Return the importance of a point."""
+    """Return the importance of the point of a probe, as published, at least 0."""
     return float(_slice(probe, "importance"))
 
 
 def source_of(probe: Probe) -> str:
-    """Return the source of a point, such as `interference`."""
+    """Return the source of the point of a probe, such as `interference`."""
     return _slice(probe, "source")
 
 

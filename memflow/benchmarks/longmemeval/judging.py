@@ -59,7 +59,7 @@ def contract_of(question_id: str, question_type: str) -> str:
 
 
 def judge_prompts() -> list[Prompt]:
-    """Return the prompts of all contracts."""
+    """Return the judge's prompts, one per contract (what the judge is asked, and the gold field that it sees)."""
     return [prompt(stem) for stem in CONTRACTS]
 
 

@@ -12,6 +12,7 @@ from memflow.words import search_words
 _PAGE = re.compile(r"^Page (\d+)\n", re.MULTILINE)
 _NAME = re.compile(r"\b[Mm]y name is (\w+)")
 _DISLIKE = frozenset({"dislike", "hate", "never"})
+MAX_TRAITS = 6
 _ROLES = frozenset({"user", "assistant"})
 
 
@@ -58,6 +59,7 @@ def _page_statements(pages: str) -> list[tuple[int, str, bool]]:
 
 def _profile(request: ChatRequest) -> Traits:
     """Return a profile update: the user's name, and the first dimension that each of the user's statements names."""
+    # A line has the form `category: name, name`.
     name_lists = (line.partition(": ")[2] for line in str(request.fields["dimensions"]).splitlines())
     dimensions = [name for line in name_lists for name in line.split(", ")]
     names: dict[str, Attribute] = {}
@@ -75,7 +77,7 @@ def _profile(request: ChatRequest) -> Traits:
                     {"dimension": name, "level": level, "reason": sentence[:120], "page": page}
                 )
                 break
-    return Traits(attributes=[*names.values()], traits=[*traits.values()][-6:])
+    return Traits(attributes=[*names.values()], traits=[*traits.values()][-MAX_TRAITS:])
 
 
 def _keywords(request: ChatRequest) -> Keywords:

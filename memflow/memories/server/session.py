@@ -106,7 +106,10 @@ class ServerSession:
         self._by_state[state] = space
 
     async def open(self, episode_id: str, moment: str = "") -> Space:
-        """Return a new space, when the server has room. It exists after `reset` or `fork`, up to `close`."""
+        """Return a new space, when the server has room. It exists after `reset` or `fork`, up to `close`.
+
+        `moment` ends its name, such as the checkpoint of a copy.
+        """
         limit = (await self.hello()).can.spaces
         while limit and self._open_count >= limit:
             await self._evict_or_wait()

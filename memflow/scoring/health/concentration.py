@@ -73,8 +73,6 @@ def _splits(name: str, values: Sequence[Any]) -> Iterator[tuple[str, str, Flags]
     categories = sorted(set(values))
     if len(categories) == 2 and True in categories:
         categories = [True]  # a flag has one split, not one for True and one for False
-    elif len(categories) == 1 and categories != [True]:
-        return
     for category in categories:
         mask = np.array([value == category for value in values])
         if SMALLEST <= mask.sum() <= len(mask) - SMALLEST:

@@ -46,8 +46,8 @@ def failed_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits) -
 def empty_reads(episodes: Sequence[EpisodeObservation], memory: MemoryTraits, search: Search) -> Measurement:
     """Measure the reads that returned nothing although entries were live.
 
-    Fewer than nearly all are suspect if a BM25 search finds in the same entries what they missed: a search by words
-    returns nothing for a query whose words nobody used.
+    If nearly all reads are empty, the memory is faulty. If fewer are, it is suspect only if BM25 over the same entries
+    finds the evidence, because a search by words rightly returns nothing for a query whose words nobody used.
     """
     measure, content = "empty_reads", "entries were live"
     reads = [read for episode in episodes for read in episode.reads if read.live and not read.failure]

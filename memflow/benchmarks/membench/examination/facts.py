@@ -139,7 +139,9 @@ def _derived(asked: AskedAttribute, match: re.Match[str], statement: Statement, 
         case _:
             known = words.descriptions.get(asked.attribute, {})
             if normalize(statement.text) not in known:
-                raise UnreadError(f"no description of {statement.text} is known")
+                raise UnreadError(
+                    f"the word list has no description of the {asked.attribute} {statement.text!r}"
+                )
             found = known[normalize(statement.text)]
     return found
 

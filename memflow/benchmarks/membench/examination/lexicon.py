@@ -32,7 +32,11 @@ ATTRIBUTES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Lexicon:
-    """The words of one language. `mentions` has the pattern of references to an entity, by (sort, whether by name)."""
+    """The words of one language. `mentions` has the pattern of references to an entity, by (sort, whether by name).
+
+    `values` and `items` have the patterns of values by attribute and of liked items by topic. `educations` are the
+    levels of education, lowest first, of which `measure` returns the position.
+    """
 
     language: Language
     cues: Cues

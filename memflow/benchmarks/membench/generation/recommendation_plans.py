@@ -32,7 +32,7 @@ MIN_OTHERS = 2
 
 
 def plan_recommendations(request: PlanRequest) -> TrajectoryPlan:
-    """Return a plan of one session with four or five items, as published. Raises BadInput for too few items."""
+    """Return a plan of one session with one more item than the minimum at least. Raises BadInput for too few."""
     least, most = request.parameters.items
     session = _session(request, request.scenario, (min(least + 1, most), most))
     return _planned(request, [session], topic_templates(request, request.scenario).recommendations)

@@ -80,7 +80,7 @@ def _pickled(file: File) -> Iterator[RawRecord]:
 def _scene(episode: str, number: str, content: Any) -> tuple[str, Any]:
     if not _EPISODE.fullmatch(episode):
         raise RecordFault(
-            f"the episode's name {episode!r} does not start with season and number, such as S01E01"
+            f"the episode's name {episode!r} does not start with season and episode number, such as S01E01"
         )
     if not number.isdecimal():
         raise RecordFault(f"the scene number {number!r} is not an integer")
