@@ -2,8 +2,10 @@
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import factories
 import pytest
@@ -124,8 +126,6 @@ def without(name: str) -> bytes:
             lambda: packed({**members(content()), MANIFEST: b"0" * 10_000_000}, zipfile.ZIP_DEFLATED),
             "manifest.json is compressed",
         ),
-        (lambda: signed(version=2), r"its format is \('memflow bundle', 2\), and this memflow reads"),
-        (lambda: signed(format="other"), r"its format is \('other', 1\)"),
         (lambda: signed(members={}), "verdicts.jsonl was changed"),
         (lambda: signed(more=1), "Manifest has a field of another form: more: Extra inputs"),
         (lambda: signed(probes=3), "Manifest has a field of another form: probes: Input"),
@@ -137,6 +137,14 @@ def without(name: str) -> bytes:
 def test_unusable_file_is_refused_with_the_reason(file, reason: str) -> None:
     with pytest.raises(BadInput, match=f"tea.zip is no unchanged bundle: {reason}.*Get the file again"):
         read_bundle(file(), "tea.zip")
+
+
+@pytest.mark.parametrize("changes", [{"version": 2}, {"format": "other"}])
+def test_another_format_or_version_is_named_with_what_to_do(changes: dict[str, Any]) -> None:
+    found = {"format": "memflow bundle", "version": 1, **changes}
+    stated = re.escape(f"tea.zip has the format and version {tuple(found.values())}, and this memflow reads")
+    with pytest.raises(BadInput, match=stated + ".* the version of memflow that wrote it"):
+        read_bundle(signed(**changes), "tea.zip")
 
 
 def test_larger_file_than_a_bundle_may_be_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
