@@ -100,7 +100,7 @@ class OpenAIChat:
         """
 
         def read(content: bytes) -> tuple[ChatReply, None]:
-            reply = self._without_secrets(read_reply(content, self.endpoint.profile))
+            reply = read_reply(content, self.endpoint.profile)
             return self._with_recovered_text(reply, request), None
 
         body = self.bodies.build(self.model, request)
@@ -157,14 +157,6 @@ class OpenAIChat:
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
             took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
         return reply, more, completion
-
-    def _without_secrets(self, reply: ChatReply) -> ChatReply:
-        """Return a reply without API keys, which a server may repeat."""
-        redact = self.endpoint.redact
-        text, thoughts, note = redact(reply.text), redact(reply.thoughts), redact(reply.note)
-        if (text, thoughts, note) == (reply.text, reply.thoughts, reply.note):
-            return reply
-        return replace(reply, text=text, thoughts=thoughts, note=note)
 
     def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
         """Return a reply with the requested JSON as text, also if only its thoughts contain the JSON; log that once.

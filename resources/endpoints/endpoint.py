@@ -1,8 +1,8 @@
 """Requests to the OpenAI-compatible server of a model, sent by the OpenAI SDK: pauses, retries and error messages.
 
 chat.py and embedder.py build the requests and parse the responses, transport.py sends each attempt, limits.py bounds
-concurrency and spending. The SDK repeats attempts after a back-off; this module decides which, and for how long. A
-request ends with a value or a ChatError, whatever the server sends.
+concurrency. The SDK repeats attempts after a back-off; this module decides which, and for how long. A request ends with
+a value or a ChatError, whatever the server sends.
 """
 
 import asyncio
@@ -18,9 +18,13 @@ from memflow.chat.conversation import conversation_key
 from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
 from memflow.resources.endpoints.addresses import display_address
 from memflow.resources.endpoints.api_keys import ApiKey
-from memflow.resources.endpoints.error_responses import ErrorResponse, error_in_body, error_response
-from memflow.resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
-from memflow.resources.endpoints.limits import limiter_of
+from memflow.resources.endpoints.error_responses import (
+    CONNECT_TIMEOUT,
+    RetryableError,
+    error_in_body,
+    error_response,
+)
+from memflow.resources.endpoints.limits import AdaptiveLimiter
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.rate_limits import seconds_until_reset
 from memflow.resources.endpoints.replies import BrokenReply, ErrorReply
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from memflow.resources.endpoints.transport import Exchange
 
 FIRST_CONTACT = 5.0
-"""Seconds of retries at an address that has not answered yet, or has just been given up."""
+"""Seconds of retries at an address that has not answered yet."""
 RESPONSE_BYTES = 16 * 2**20
 """Default maximum of bytes in a response, a hundred times the length of long answers."""
 LONGEST_PAUSE = 3600.0
@@ -89,9 +93,9 @@ class Endpoint:
     key_variable: str = "OPENAI_API_KEY"
     """The environment variable that holds the key."""
     profile: Profile = field(default_factory=Profile)
-    """The headers, query, authentication and error codes of the endpoint."""
+    """The headers, query and authentication of the endpoint."""
     concurrency: int = 64
-    """Maximum number of concurrent requests; users of one address in an event loop share the smallest."""
+    """Maximum number of concurrent requests."""
     patience: float = 120.0
     """Seconds from the first failure during which a request is retried, without pauses that the server asks for."""
     longest_pause: float = LONGEST_PAUSE
@@ -114,26 +118,19 @@ class Endpoint:
         """The address in messages."""
         self._api_key = ApiKey()
         self._client: openai.AsyncOpenAI | None = None
-        self._down = False
+        self._limiter = AdaptiveLimiter(self.concurrency)
+        self._paused_until = self._answered_at = float("-inf")
+        self._contact_patience = FIRST_CONTACT
+        """Seconds of retries without a response: few until the first response, none after the address was given up."""
 
     async def __aenter__(self) -> "Endpoint":
-        from memflow.resources.endpoints.transport import (  # noqa: PLC0415  (takes 0.6 s)
-            BoundedClient,
-            key_headers,
-            open_client,
-        )
+        from memflow.resources.endpoints.transport import BoundedClient, open_client  # noqa: PLC0415  (0.6 s)
 
         self._api_key = ApiKey.of(self.key_variable)
-        self._limiter = limiter_of(self.url, self.concurrency)
         http_client = BoundedClient(
-            self.url,
-            concurrency=self.concurrency,
-            timeout=self.timeout,
-            response_bytes=self.response_bytes,
-            attempt=self._attempt,
+            self.url, self.concurrency, self.timeout, self.response_bytes, self._attempt
         )
         self._client = open_client(self.url, self._api_key, self.profile, self.tries - 1, http_client)
-        self._key_headers = key_headers(self._api_key, self.profile)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -141,33 +138,26 @@ class Endpoint:
         if client is not None:
             await client.close()
 
-    def redact(self, text: str) -> str:
-        """Return a text without the API key, which a server may repeat."""
-        return self._api_key.redact(text)
-
     async def post(
         self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], key: str = ""
     ) -> Answer[T]:
         """Return the value that `read` parses from the response, and the seconds of the successful attempt.
 
-        `read` raises BrokenReply or ErrorReply. `key` is the header Idempotency-Key, the same for every attempt. Raises
-        PromptTooLong and RequestRefused if the server rejects the request, NoAnswer if it blocks the prompt or all its
-        responses are broken, QuotaExhausted if the key has no quota left, EndpointDown if the address does not answer,
-        and ChatError if only this request keeps failing.
+        `read` raises BrokenReply or ErrorReply, and gets no response that contains the API key. `key` is the header
+        Idempotency-Key, the same for every attempt. Raises PromptTooLong and RequestRefused if the server rejects the
+        request, NoAnswer if it blocks the prompt or all its responses are broken, QuotaExhausted if the key has no
+        quota left, EndpointDown if the address does not answer, and ChatError if only this request keeps failing.
         """
-        headers = dict(self._key_headers)
-        if key:
-            headers["Idempotency-Key"] = key
-        if conversation := conversation_key():
-            headers[SESSION_HEADER] = conversation
+        headers = {"Idempotency-Key": key, SESSION_HEADER: conversation_key()}
+        sent = {name: value for name, value in headers.items() if value}
         call = Call(read, str(body.get("model", "")))
-        await self._send(call, "POST", path, body=body, options={"headers": headers})
+        await self._send(call, "POST", path, body=body, options={"headers": sent})
         return Answer(call.value, call.seconds)
 
     async def get(self, path: str, read: Callable[[bytes], T]) -> T:
         """Return the value that `read` parses from a document at an address. Raises the errors of `post`."""
         call = Call(read)
-        await self._send(call, "GET", path, options={"headers": self._key_headers})
+        await self._send(call, "GET", path)
         value: T = call.value
         return value
 
@@ -185,77 +175,65 @@ class Endpoint:
         try:
             await send(path, cast_to=httpx2.Response, **arguments)
         except openai.OpenAIError as error:
-            if isinstance(call.failure, ChatError):
-                raise call.failure from error
             raise await self._final_error(call) from error
         finally:
             _CALL.reset(token)
 
     async def _attempt(self, request: "httpx2.Request", exchange: "Exchange") -> "httpx2.Response":
         """Send one attempt when it may be sent. Return the response, or one by which the SDK repeats the request."""
-        from memflow.resources.endpoints.transport import failed_response  # noqa: PLC0415
+        import httpx2  # noqa: PLC0415
 
         call = _CALL.get()
+        status = FAILED
         async with self._limiter:
             await self._wait(call)
-            started, status = time.perf_counter(), FAILED
+            started = time.perf_counter()
             try:
                 response = await exchange()
-            except RetryableError as error:
-                call.failure = self._unreachable(error)
-            except NoAnswer as error:
-                call.failure = error
-            else:
-                self._limiter.answered_at = self.clock()
+                self._answered_at, self._contact_patience = self.clock(), self.patience
                 status = response.status_code if response.status_code >= 300 else FAILED
-                call.failure = self._examine(call, response)
-                if call.failure is None:
-                    call.seconds = time.perf_counter() - started
-                    self._down = False
-                    self._limiter.on_success()
-                    return response
-            if isinstance(call.failure, RetryableError) and call.failure.overloaded:
-                self._limiter.on_overload()
-        return failed_response(request, status, self._repeats(call))
+                call.value = self._value_in(response, call)
+            except (RetryableError, ChatError) as error:
+                error.args = (self._api_key.redact(str(error).replace(self.url, self.address)),)
+                call.failure = error
+                if isinstance(error, RetryableError) and error.overloaded:
+                    self._limiter.on_overload()
+            else:
+                call.failure, call.seconds = None, time.perf_counter() - started
+                self._limiter.on_success()
+                return response
+        decision = {"x-should-retry": "true" if self._repeats(call) else "false"}
+        return httpx2.Response(status, headers=decision, request=request)
 
     async def _wait(self, call: Call) -> None:
         """Wait until a pause for which the server has asked is over."""
-        while (pause := self._limiter.paused_until - self.clock()) > 0:
+        while (pause := self._paused_until - self.clock()) > 0:
             seconds = pause + random.uniform(0, SPREAD_S)
             call.paused += seconds
             await self.sleep(seconds)
 
-    def _examine(self, call: Call, response: "httpx2.Response") -> RetryableError | ChatError | None:
-        """Set the value of a request to what the response contains; else return why it contains none."""
+    def _value_in(self, response: "httpx2.Response", call: Call) -> Any:
+        """Return what a response contains. Raises RetryableError or a ChatError if it contains no value."""
+        headers, content = response.headers, self._api_key.redact_content(response.content)
         if response.status_code >= 300:
-            error = error_response(response.status_code, response.content, self.redact)
-            return self._failure_of(call, error, response.headers)
-        self._pause(seconds_until_reset(response.headers), "its rate limit is used up")
+            error = error_response(response.status_code, content)
+            raise error.failure(headers, self.address, call.model, self._api_key.variable)
+        self._pause(seconds_until_reset(headers), "its rate limit is used up")
         try:
-            call.value = call.read(response.content)
+            return call.read(content)
         except ErrorReply as reply:
-            return self._failure_of(call, error_in_body(reply.error, self.redact), response.headers)
+            error = error_in_body(reply.error)
+            raise error.failure(headers, self.address, call.model, self._api_key.variable) from reply
         except BrokenReply as reply:
-            return RetryableError(self.redact(str(reply)), broken=True)
-        return None
-
-    def _failure_of(
-        self, call: Call, error: ErrorResponse, headers: Mapping[str, str]
-    ) -> RetryableError | ChatError:
-        model = self.redact(call.model)
-        return error.failure(headers, self.profile, self.address, model, self._api_key.variable)
-
-    def _unreachable(self, error: RetryableError) -> RetryableError | ChatError:
-        outage = self.known_outage()
-        if outage is not None:
-            return EndpointDown(outage)
-        error.args = (self.redact(str(error).replace(self.url, self.address)),)
-        return error
+            raise RetryableError(str(reply), broken=True) from reply
 
     def _repeats(self, call: Call) -> bool:
         """Record a failed attempt. Return whether the SDK repeats the request, unless it has used up its `tries`."""
         failure = call.failure
         if not isinstance(failure, RetryableError):
+            return False
+        if failure.unreachable and (outage := self.known_outage()) is not None:
+            call.failure = EndpointDown(outage)
             return False
         now = self.clock()
         call.attempts += 1
@@ -268,31 +246,27 @@ class Endpoint:
             )
             return False
         self._pause(failure.pause, str(failure))
-        patience = self.patience
-        if failure.unreachable and self._limiter.answered_at is None:
-            patience = min(patience, FIRST_CONTACT)
-        return now - call.since - call.paused < patience and not (failure.unreachable and self._down)
+        patience = min(self.patience, self._contact_patience) if failure.unreachable else self.patience
+        return now - call.since - call.paused < patience
 
     def _pause(self, seconds: float, reason: str) -> None:
         """Pause all requests to this address, unless the pause exceeds `longest_pause`."""
         if 0 < seconds <= self.longest_pause:
-            self._limiter.paused_until = max(self._limiter.paused_until, self.clock() + seconds)
+            self._paused_until = max(self._paused_until, self.clock() + seconds)
             level = logging.WARNING if seconds > LOGGED_PAUSE else logging.DEBUG
             logging.getLogger("memflow").log(level, "%s: pause of %.1f s (%s)", self.address, seconds, reason)
 
     async def _final_error(self, call: Call) -> ChatError:
+        """Return the error of a request that the SDK gave up."""
         last = call.failure
+        if isinstance(last, ChatError):
+            return last
         history = f"{call.attempts} attempts in {self.clock() - call.since:.0f} s; last error: {last}"
-        if (
-            isinstance(last, RetryableError)
-            and last.unreachable
-            and not await self._answers_others(call, last)
-        ):
-            self._down = True
-            self._limiter.answered_at = None
+        if last and last.unreachable and not await self._answers_others(call, last):
+            self._contact_patience = 0.0
             fix = last.hint or f"Start the server or fix {self.setting}"
             return EndpointDown(f"Cannot connect to {self.address} ({history}). {fix}, then rerun.")
-        if isinstance(last, RetryableError) and last.broken:
+        if last and last.broken:
             return NoAnswer(f"{self.address} kept sending broken responses ({history}).", "broken")
         return ChatError(
             f"{self.address} kept failing ({history}). Rerun when the server works, or lower `concurrency` of "
@@ -304,8 +278,7 @@ class Endpoint:
         import httpx2  # noqa: PLC0415
         import openai
 
-        answered_at = self._limiter.answered_at
-        if answered_at is not None and answered_at > call.since:
+        if self._answered_at > call.since:
             return True
         if not last.connected or self._client is None:
             return False
@@ -313,11 +286,7 @@ class Endpoint:
         token = _CALL.set(probe)
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                await self._client.get(
-                    "/models",
-                    cast_to=httpx2.Response,
-                    options={"headers": self._key_headers, "max_retries": 0},
-                )
+                await self._client.get("/models", cast_to=httpx2.Response, options={"max_retries": 0})
         except (openai.OpenAIError, TimeoutError):
             pass  # a response with an error status is an answer, too
         finally:

@@ -5,7 +5,6 @@ requests, replies.py to responses. Addresses, sampling values and prices belong 
 """
 
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from importlib.resources import files
@@ -15,7 +14,6 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, fi
 
 from memflow.chat.prompts import load
 from memflow.fingerprint import digest
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
 from memflow.suggestions import unknown_name
 
 _PRESETS: dict[str, dict[str, Any]] = tomllib.loads(
@@ -38,7 +36,7 @@ DEFAULT: Preset = "vllm"
 
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key"})
 _REQUEST_KEYS = frozenset({"messages", "model", "n", "response_format", "stream", "tool_choice", "tools"})
-_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth"})
+_OF_ERRORS = frozenset({"window", "auth"})
 """Fields that decide which requests fail and who answers, not what is answered."""
 
 
@@ -100,31 +98,11 @@ class Profile(BaseModel):
     auth: str = Field(
         "Authorization: Bearer", description="The header of the key, and its scheme after a colon."
     )
-    overflow: tuple[str, ...] = Field(
-        (*WIRE_WORDS["overflow"],),
-        description="Regular expressions of error messages for a prompt that is too long.",
-    )
-    quota: tuple[str, ...] = Field(
-        ("insufficient_quota",),
-        description="Error codes of an exhausted quota; such a request is not retried.",
-    )
     window: int | None = Field(
         None,
         ge=1,
         description="The context window in tokens; by default what the server states. Longer requests are not sent.",
     )
-
-    @field_validator("overflow")
-    @classmethod
-    def _compiles(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in patterns:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(
-                    f"{pattern!r} is not a regular expression ({error}). Fix the pattern."
-                ) from error
-        return patterns
 
     @field_validator("body")
     @classmethod

@@ -57,14 +57,12 @@ class ForwardingChat:
     def _read(self, content: bytes) -> tuple[ChatReply, ProxiedAnswer]:
         """Return the reply, and the answer with its tool calls. Raises BrokenReply and ErrorReply."""
         reply = read_reply(content, self.inner.endpoint.profile)
-        redact = self.inner.endpoint.redact
-        choice = _choice(redact(content.decode("utf-8", "replace")))
+        choice = _choice(content)
         received = choice.get("message")
         message: dict[str, Any] = received if isinstance(received, dict) else {}
         calls = [call for call in message.get("tool_calls") or [] if _is_call(call)]
-        text = redact(reply.text)
-        if calls and not message.get("content"):
-            text = ""  # the profile `tool` takes the arguments of a call for the text
+        # The profile `tool` takes the arguments of a call for the text.
+        text = "" if calls and not message.get("content") else reply.text
         return reply, ProxiedAnswer(text, calls, choice.get("logprobs"))
 
 
@@ -77,7 +75,7 @@ def _with_answer(completion: Completion, reply: ChatReply, answer: ProxiedAnswer
     return replace(completion, text="")
 
 
-def _choice(content: str) -> dict[str, Any]:
+def _choice(content: bytes) -> dict[str, Any]:
     try:
         choice = json.loads(content)["choices"][0]
     except (ValueError, LookupError, TypeError):
