@@ -10,13 +10,10 @@ from typing import Any
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import RequestRefused
 from memflow.resources.endpoints.chat import BLANK_TRIES, OpenAIChat
-from memflow.resources.endpoints.profile_advice import misconfiguration
+from memflow.resources.endpoints.profile_advice import OF_ALL_REQUESTS
 from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.model_proxy.bodies import ReceivedChat
 from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
-
-UNUSABLE = (401, 403, 404)
-"""Statuses with which a server rejects the key or the model of all requests; others may concern one request."""
 
 
 class ForwardingChat:
@@ -37,9 +34,9 @@ class ForwardingChat:
             try:
                 reply, answer, completion = await self.inner.send(request, body, repetition, self._read)
             except RequestRefused as error:
-                profile, section = self.inner.endpoint.profile, self.inner.section
-                if error.status in UNUSABLE:
-                    raise misconfiguration(error, section, profile, "") or error from error.__cause__
+                # Other statuses may concern one request of the memory server.
+                if error.status in OF_ALL_REQUESTS:
+                    raise self.inner.fit.misfit(str(error)) from error.__cause__
                 raise
             completion = _with_answer(completion, reply, answer)
             if completion.text:

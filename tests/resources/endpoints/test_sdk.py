@@ -86,7 +86,7 @@ async def test_dated_address_of_azure_is_completed_by_the_sdk_for_azure(
         (headers,) = stub.headers
         assert headers["User-Agent"].startswith("AsyncAzureOpenAI/Python") and "Authorization" not in headers
         assert headers["api-key"] == "a-key-of-azure"
-        with pytest.raises(ModelMisconfigured, match="Run `memflow models check m`"):
+        with pytest.raises(ModelMisconfigured, match="`memflow models check m`"):
             await complete(stub.url)
 
 
