@@ -106,9 +106,7 @@ def check(
     No setting changes. The context window that the server states is recorded in the home. The requests cost some
     thousand tokens at most.
     """
-    from memflow.resources.endpoints.model_check import ModelCheck
-    from memflow.resources.endpoints.model_check_requests import requests_to
-    from memflow.resources.endpoints.profile_proposal import propose
+    from memflow.resources.endpoints.model_check import ModelCheck, propose, requests_to
 
     settings = front_of(ctx).load()
     settings.model(name)  # with the known names, if it is none

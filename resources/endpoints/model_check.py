@@ -1,25 +1,44 @@
-"""The check of a model's endpoint: small requests, observations, and the matching values of profile fields.
+"""The check of a model's endpoint: small requests, observations, and the settings of the profile that fits.
 
 Every request uses the profile that earlier requests determined. Nothing is stored, and no setting changes.
-profile_proposal.py converts observations into settings; memflow/cli/models.py prints both.
+memflow/cli/models.py prints observations and settings.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from textwrap import shorten
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
-from memflow.errors import BadInput
-from memflow.resources.endpoints.model_check_requests import CheckResponse, Post
-from memflow.resources.endpoints.profiles import PRESETS, Profile, profile_of, toml_value
+from memflow.errors import BadInput, ChatError, FatalChatError, RequestRefused
+from memflow.resources.endpoints.endpoint import Endpoint
+from memflow.resources.endpoints.profiles import (
+    DEFAULT,
+    HOSTS,
+    PRESETS,
+    Preset,
+    Profile,
+    changed_fields,
+    profile_of,
+    toml_value,
+)
+from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.endpoints.request_bodies import RequestBodies
+from memflow.resources.settings.chat_models import Model
 
 SMALL, LARGE = 16, 2048
 """Token limits of the requests: too small for a model that thinks, and large enough."""
 MIN_HEADROOM = 1024
+PATIENCE_S = 5.0
+TRIES = 2
+"""A failing request is retried once, within these seconds."""
+ERROR_LENGTH = 160
+"""Maximum number of characters of an error message."""
 
 VALUES: Mapping[str, Sequence[Any]] = {
     "bound": ("max_tokens", "max_completion_tokens", "none"),
@@ -38,10 +57,7 @@ _SUM = (ChatMessage("user", "What is 17 + 25? Reply with the number only."),)
 _PROSE = (ChatMessage("user", "Describe the sea in one sentence."),)
 _SYSTEM = ChatMessage("system", "Be brief.")
 _MESSAGES = {
-    "bound": _YES,
-    "temperature": _YES,
-    "top_p": _YES,
-    "seed": _YES,
+    **dict.fromkeys(("bound", "temperature", "top_p", "seed"), _YES),
     "system": (_SYSTEM, *_YES),
     "alternate": (_SYSTEM, _SYSTEM, *_YES, *_YES),
 }
@@ -90,6 +106,25 @@ class Observation:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
+Post = Callable[[Profile, Mapping[str, Any]], Awaitable[ChatReply]]
+"""Sends the body of a chat request with the headers and the URL of a profile. Raises ChatError."""
+Response = ChatReply | ChatError
+"""The reply to a request, or why there is none."""
+
+
+def requests_to(model: Model) -> Post:
+    """Return the function that sends requests to a model."""
+
+    async def post(profile: Profile, body: Mapping[str, Any]) -> ChatReply:
+        limits = {"concurrency": 1, "patience": PATIENCE_S, "tries": TRIES}
+        setting = "`url` of the model in memflow.toml"
+        async with Endpoint(model.url, model.key_variable, profile, setting=setting, **limits) as endpoint:
+            answer = await endpoint.post("/chat/completions", body, partial(read_reply, profile=profile))
+        return answer.value
+
+    return post
+
+
 class ModelCheck:
     """The check of one model. `profile` has the keys of the body and the headers that every request contains.
 
@@ -105,19 +140,15 @@ class ModelCheck:
     ) -> None:
         self._model = model
         self._post = post
-        self._profile = Profile().model_copy(
-            update={
-                **{name: getattr(profile, name) for name in ("body", "headers", "query", "auth", "tags")},
-                **dict.fromkeys(("temperature", "top_p", "seed"), "omit"),
-            }
-        )
+        own = {name: getattr(profile, name) for name in ("body", "headers", "query", "auth", "tags")}
+        self._profile = Profile(**own, temperature="omit", top_p="omit", seed="omit")
         self._observations: list[Observation] = []
         self._on_observation = on_observation
         self.requests = 0
 
     async def run(self) -> list[Observation]:
         """Return the observations in the order of the requests. Raises BadInput if no request is answered."""
-        await self._choose("access", [{}, *_of_presets("auth", "query")], _YES, accepts=_is_for_us)
+        await self._choose("access", [{}, *_of_presets("auth", "query")], _YES, accepts=_has_access)
         for name, messages in _MESSAGES.items():
             await self._choose(name, [{name: value} for value in VALUES[name]], messages)
         await self._reasoning()
@@ -135,17 +166,22 @@ class ModelCheck:
 
     async def _ask(
         self,
-        messages: Iterable[ChatMessage],
+        messages: tuple[ChatMessage, ...],
         limit: int = SMALL,
         output: type[BaseModel] | None = None,
         fields: Mapping[str, Any] | None = None,
-    ) -> CheckResponse:
+    ) -> Response:
         """Send a request with the current profile, after changes of profile fields."""
         self.requests += 1
         profile = self._profile.model_copy(update=dict(fields or {}))
         sampling = Sampling(temperature=0, max_tokens=limit, top_p=0.9, seed=1)
-        request = ChatRequest("model check", {}, tuple(messages), sampling, output)
-        return await self._post(profile, RequestBodies(profile).build(self._model, request))
+        request = ChatRequest("model check", {}, messages, sampling, output)
+        try:
+            return await self._post(profile, RequestBodies(profile).build(self._model, request))
+        except FatalChatError:
+            raise
+        except ChatError as error:
+            return error
 
     async def _choose(
         self,
@@ -154,7 +190,7 @@ class ModelCheck:
         messages: tuple[ChatMessage, ...],
         limit: int = SMALL,
         output: type[BaseModel] | None = None,
-        accepts: Callable[[CheckResponse], bool] = lambda response: response.ok,
+        accepts: Callable[[Response], bool] = lambda response: isinstance(response, ChatReply),
     ) -> None:
         """Try values of profile fields until the endpoint accepts some. Raises BadInput if it answers no request."""
         seen: list[str] = []
@@ -167,8 +203,9 @@ class ModelCheck:
             if accepts(response):
                 seen.append(f"accepts {_shown(fields)}")
                 break
-            seen.append(f"{'ignores' if response.ok else 'rejects'} {_shown(fields)}")
-            error = f" (last error: {response.error})" if response.error else error
+            seen.append(f"{'ignores' if isinstance(response, ChatReply) else 'rejects'} {_shown(fields)}")
+            if isinstance(response, ChatError):
+                error = f" (last error: {shorten(str(response), ERROR_LENGTH, placeholder='...')})"
         else:
             if topic in ("access", "bound"):
                 raise BadInput(
@@ -180,9 +217,10 @@ class ModelCheck:
             self._observe(topic, f"{'; '.join(seen)}{error}", fields)
 
     async def _reasoning(self) -> None:
-        reply = (await self._ask(_SUM, LARGE)).reply
-        place = reply.thoughts_place if reply is not None else ""
-        tokens = (reply.usage.reasoning or 0) if reply is not None else 0
+        reply = await self._ask(_SUM, LARGE)
+        place, tokens = "", 0
+        if isinstance(reply, ChatReply):
+            place, tokens = reply.thoughts_place, reply.usage.reasoning or 0
         if not place and not tokens:
             self._observe("reasoning", "none seen", {"headroom": 0})
             return
@@ -190,7 +228,8 @@ class ModelCheck:
         where = f" in {place}" if place else ", not shown"
         amount = f" ({tokens} tokens for the sum of two numbers)" if tokens else ""
         short = await self._ask(_SUM)
-        spent = "" if short.text.strip() else f"; a limit of {SMALL} tokens leaves no answer"
+        answered = isinstance(short, ChatReply) and short.text.strip()
+        spent = "" if answered else f"; a limit of {SMALL} tokens leaves no answer"
         self._observe("reasoning", f"thinks{where}{amount}{spent}", {"headroom": headroom})
 
 
@@ -213,11 +252,63 @@ def _shown(fields: Mapping[str, Any]) -> str:
     return ", ".join(f"{name} = {toml_value(value)}" for name, value in changed.items()) or "the default"
 
 
-def _is_for_us(response: CheckResponse) -> bool:
+def _has_access(response: Response) -> bool:
     """Return whether a response is not about the key or the URL."""
-    return response.status not in (401, 403, 404)
+    return not (isinstance(response, RequestRefused) and response.status in (401, 403, 404))
 
 
-def _is_colour(response: CheckResponse) -> bool:
+def _is_colour(response: Response) -> bool:
     """Return whether a response has the typed answer."""
-    return response.ok and parse_completion(Completion(response.text), _Colour)[0] is not None
+    return isinstance(response, ChatReply) and bool(parse_completion(Completion(response.text), _Colour)[0])
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A preset, and the fields in which the endpoint differs from it."""
+
+    preset: Preset
+    fields: Mapping[str, Any]
+
+    def profile(self) -> Profile:
+        """Return the proposed profile."""
+        return profile_of(self.preset, **self.fields)
+
+    def toml(self, name: str) -> str:
+        """Return the lines for [models.NAME] in memflow.toml."""
+        lines = [f"[models.{name}]", f"preset = {toml_value(self.preset)}"]
+        if changed := changed_fields(self.profile(), self.preset):
+            lines += ["", f"[models.{name}.profile]"]
+        return "\n".join([*lines, *(f"{field} = {toml_value(value)}" for field, value in changed.items())])
+
+
+def propose(observations: Iterable[Observation], url: str, current: Preset = DEFAULT) -> Proposal:
+    """Return the preset that contradicts the fewest observations, and the fields that it has to change.
+
+    Ties prefer a preset of the address's host, then the preset with the best values, then `current`.
+    """
+    seen = {name: value for observation in observations for name, value in observation.fields.items()}
+    host = f".{urlsplit(url).hostname}"
+
+    def contradicted(preset: Preset) -> dict[str, Any]:
+        profile = profile_of(preset)
+        return {name: value for name, value in seen.items() if not _fits(profile, name, value)}
+
+    def rank(preset: Preset) -> tuple[int, bool, int, bool]:
+        profile = profile_of(preset)
+        lesser = sum(getattr(profile, name) != value for name, value in seen.items())
+        elsewhere = not any(host.endswith(f".{known}") for known in HOSTS[preset])
+        return len(contradicted(preset)), elsewhere, lesser, preset != current
+
+    best = min(PRESETS, key=rank)
+    return Proposal(best, contradicted(best))
+
+
+def _fits(profile: Profile, name: str, accepted: Any) -> bool:
+    """Return whether a profile's field has the accepted value, or one that the endpoint accepts, too."""
+    value = getattr(profile, name)
+    if name == "headroom":
+        return bool(value >= accepted)
+    if name == "schema_drop":
+        return set(accepted) <= set(value)
+    order = VALUES.get(name, ())
+    return value == accepted or (value in order and order.index(value) > order.index(accepted))

@@ -164,14 +164,6 @@ def changed_fields(profile: Profile, preset: Preset) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value != shared[name]}
 
 
-def profile_lines(section: str, profile: Profile, preset: Preset) -> list[str]:
-    """Return the lines of memflow.toml that set this profile for a model; they end the model's section."""
-    lines = [f"preset = {toml_value(preset)}"]
-    if changed := changed_fields(profile, preset):
-        lines += ["", f"[{section}.profile]", *(f"{name} = {toml_value(changed[name])}" for name in changed)]
-    return lines
-
-
 def toml_value(value: Any) -> str:
     """Return a value of JSON types as TOML. Strings, numbers, booleans and lists are equal in JSON and TOML."""
     if isinstance(value, dict):

@@ -19,7 +19,7 @@ from memflow.resources.endpoints import transport
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.embedder import EndpointEmbedder
 from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.model_check_requests import requests_to
+from memflow.resources.endpoints.model_check import requests_to
 from memflow.resources.endpoints.profiles import Profile, profile_of
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.settings.chat_models import Model
