@@ -78,8 +78,7 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
 def _observe_window(settings: "Settings", model: "Model") -> "Observation":
     """Return the window that the server of a model states, and record it; else the setting that states it."""
     from memflow.resources.endpoints.model_check import Observation
-    from memflow.resources.endpoints.model_list import served_models, window_of
-    from memflow.resources.endpoints.windows import record_window
+    from memflow.resources.endpoints.windows import record_window, served_models, window_of
 
     try:
         served = served_models(model.url, model.key_variable, model.profile, PATIENCE)

@@ -43,66 +43,50 @@ _OF_ERRORS = frozenset({"window", "auth"})
 class Profile(BaseModel):
     """The form of requests that an endpoint accepts, and the form of its responses. The defaults fit vLLM."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    structured: Literal["schema", "tool", "object", "prompt"] = Field(
-        "schema",
-        description="How typed answers are requested: a JSON schema, a forced tool call, any JSON object, or words.",
-    )
-    schema_drop: tuple[str, ...] = Field(
-        (), description="Keywords that the JSON schema omits; its descriptions state them in words."
-    )
-    schema_unions: Literal["as_is", "any_of"] = Field(
-        "as_is", description="any_of: `oneOf` becomes `anyOf`, without `discriminator`."
-    )
-    schema_inline: bool = Field(False, description="Whether `$ref` is replaced by its definition.")
-    schema_in_prompt: bool = Field(
-        False, description="Whether the prompt shows the schema; always for `object` and `prompt`."
-    )
-    strict: bool = Field(True, description="Whether `strict` is sent with a schema or tool.")
-    bound: Literal["max_tokens", "max_completion_tokens", "none"] = Field(
-        "max_tokens", description="The parameter of the token limit."
-    )
-    headroom: int = Field(
-        0, ge=0, le=1_048_576, description="Tokens for thoughts, added to the token limit of each request."
-    )
+    structured: Literal["schema", "tool", "object", "prompt"] = "schema"
+    """How typed answers are requested: a JSON schema, a forced tool call, any JSON object, or words."""
+    schema_drop: tuple[str, ...] = ()
+    """Keywords that the JSON schema omits; its descriptions state them in words."""
+    schema_unions: Literal["as_is", "any_of"] = "as_is"
+    """any_of: `oneOf` becomes `anyOf`, without `discriminator`."""
+    schema_inline: bool = False
+    """Whether `$ref` is replaced by its definition."""
+    schema_in_prompt: bool = False
+    """Whether the prompt shows the schema; always for `object` and `prompt`."""
+    strict: bool = True
+    """Whether `strict` is sent with a schema or tool."""
+    bound: Literal["max_tokens", "max_completion_tokens", "none"] = "max_tokens"
+    """The parameter of the token limit."""
+    headroom: int = Field(0, ge=0, le=1_048_576)
+    """Tokens for thoughts, added to the token limit of each request."""
     temperature: Literal["send", "omit"] = "send"
     top_p: Literal["send", "omit"] = "send"
-    seed: str = Field(
-        "send", description="send, omit, or another name of the parameter, such as random_seed."
-    )
-    system: Literal["system", "developer", "user"] = Field(
-        "system",
-        description="The role of system messages; user: they are joined with the first user message.",
-    )
-    alternate: bool = Field(
-        False,
-        description="Whether consecutive messages of one role are joined, and a user message comes first.",
-    )
-    thoughts: tuple[str, ...] = Field(
-        ("reasoning_details", "reasoning_content", "reasoning"),
-        description="The fields of a response message that may hold thoughts.",
-    )
-    tags: tuple[str, str] = Field(
-        ("<think>", "</think>"), description="The delimiters of thoughts in the content."
-    )
-    thinking: str = Field("", description="A key of thinking_levels; empty: the server's default.")
-    thinking_levels: dict[str, dict[str, JsonValue]] = Field(
-        default_factory=dict, description="The keys of the request body that set each level of thinking."
-    )
-    body: dict[str, JsonValue] = Field(default_factory=dict, description="Further keys of the request body.")
-    headers: dict[str, str] = Field(
-        default_factory=dict, description="Further headers of requests; never a key."
-    )
-    query: dict[str, str] = Field(default_factory=dict, description="Parameters of the URL.")
-    auth: str = Field(
-        "Authorization: Bearer", description="The header of the key, and its scheme after a colon."
-    )
-    window: int | None = Field(
-        None,
-        ge=1,
-        description="The context window in tokens; by default what the server states. Longer requests are not sent.",
-    )
+    seed: str = "send"
+    """send, omit, or another name of the parameter, such as random_seed."""
+    system: Literal["system", "developer", "user"] = "system"
+    """The role of system messages; user: they are joined with the first user message."""
+    alternate: bool = False
+    """Whether consecutive messages of one role are joined, and a user message comes first."""
+    thoughts: tuple[str, ...] = ("reasoning_details", "reasoning_content", "reasoning")
+    """The fields of a response message that may hold thoughts."""
+    tags: tuple[str, str] = ("<think>", "</think>")
+    """The delimiters of thoughts in the content."""
+    thinking: str = ""
+    """A key of thinking_levels; empty: the server's default."""
+    thinking_levels: dict[str, dict[str, JsonValue]] = {}
+    """The keys of the request body that set each level of thinking."""
+    body: dict[str, JsonValue] = {}
+    """Further keys of the request body."""
+    headers: dict[str, str] = {}
+    """Further headers of requests; never a key."""
+    query: dict[str, str] = {}
+    """Parameters of the URL."""
+    auth: str = "Authorization: Bearer"
+    """The header of the key, and its scheme after a colon."""
+    window: int | None = Field(None, ge=1)
+    """The context window in tokens; by default what the server states. Longer requests are not sent."""
 
     @field_validator("body")
     @classmethod
