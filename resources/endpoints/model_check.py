@@ -218,19 +218,16 @@ class ModelCheck:
 
     async def _reasoning(self) -> None:
         reply = await self._ask(_SUM, LARGE)
-        place, tokens = "", 0
-        if isinstance(reply, ChatReply):
-            place, tokens = reply.thoughts_place, reply.usage.reasoning or 0
-        if not place and not tokens:
+        tokens = (reply.usage.reasoning or 0) if isinstance(reply, ChatReply) else 0
+        if not tokens and not (isinstance(reply, ChatReply) and reply.thoughts):
             self._observe("reasoning", "none seen", {"headroom": 0})
             return
         headroom = max(MIN_HEADROOM, 1 << (4 * tokens - 1).bit_length() if tokens else LARGE)
-        where = f" in {place}" if place else ", not shown"
         amount = f" ({tokens} tokens for the sum of two numbers)" if tokens else ""
         short = await self._ask(_SUM)
         answered = isinstance(short, ChatReply) and short.text.strip()
         spent = "" if answered else f"; a limit of {SMALL} tokens leaves no answer"
-        self._observe("reasoning", f"thinks{where}{amount}{spent}", {"headroom": headroom})
+        self._observe("reasoning", f"thinks{amount}{spent}", {"headroom": headroom})
 
 
 def _of_presets(*names: str) -> list[dict[str, Any]]:

@@ -36,7 +36,7 @@ OUTPUTS = (Acts, Operations)
 
 Body = Mapping[str, Any]
 COLOUR = ChatReply("answered", '{"colour": "red"}')
-THOUGHT = ChatReply("answered", "42", usage=ReplyUsage(reasoning=300), thoughts_place="reasoning_content")
+THOUGHT = ChatReply("answered", "42", usage=ReplyUsage(reasoning=300))
 
 
 def check(post: Post) -> tuple[dict[str, Any], ModelCheck]:
