@@ -12,7 +12,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from memflow.chat.conversation import conversation_key
 from memflow.errors import ChatError, EndpointDown, NoAnswer, QuotaExhausted
@@ -52,13 +52,6 @@ SESSION_HEADER = "X-Session-ID"
 """The header with the key of a conversation, by which routers such as vllm-router choose a server."""
 
 T = TypeVar("T")
-
-
-class Answer(NamedTuple, Generic[T]):
-    """The value in a response, and the seconds of the successful attempt."""
-
-    value: T
-    latency_s: float
 
 
 @dataclass
@@ -140,7 +133,7 @@ class Endpoint:
 
     async def post(
         self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], key: str = ""
-    ) -> Answer[T]:
+    ) -> tuple[T, float]:
         """Return the value that `read` parses from the response, and the seconds of the successful attempt.
 
         `read` raises BrokenReply or ErrorReply, and gets no response that contains the API key. `key` is the header
@@ -152,7 +145,7 @@ class Endpoint:
         sent = {name: value for name, value in headers.items() if value}
         call = Call(read, str(body.get("model", "")))
         await self._send(call, "POST", path, body=body, options={"headers": sent})
-        return Answer(call.value, call.seconds)
+        return call.value, call.seconds
 
     async def get(self, path: str, read: Callable[[bytes], T]) -> T:
         """Return the value that `read` parses from a document at an address. Raises the errors of `post`."""

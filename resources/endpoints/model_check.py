@@ -119,8 +119,8 @@ def requests_to(model: Model) -> Post:
         limits = {"concurrency": 1, "patience": PATIENCE_S, "tries": TRIES}
         setting = "`url` of the model in memflow.toml"
         async with Endpoint(model.url, model.key_variable, profile, setting=setting, **limits) as endpoint:
-            answer = await endpoint.post("/chat/completions", body, partial(read_reply, profile=profile))
-        return answer.value
+            reply, _ = await endpoint.post("/chat/completions", body, partial(read_reply, profile=profile))
+        return reply
 
     return post
 
