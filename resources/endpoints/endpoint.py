@@ -1,8 +1,8 @@
 """Requests to the OpenAI-compatible server of a model, sent by the OpenAI SDK: pauses, retries and error messages.
 
-chat.py and embedder.py build the requests and parse the responses, transport.py sends each attempt, limits.py bounds
-concurrency. The SDK repeats attempts after a back-off; this module decides which, and for how long. A request ends with
-a value or a ChatError, whatever the server sends.
+chat.py and embedder.py build the requests and parse the responses, transport.py opens the SDK's client, limits.py
+bounds concurrency. The SDK sends one attempt; how long a request is repeated depends on the other requests to the
+address. A request ends with a value or a ChatError, whatever the server sends.
 """
 
 import asyncio
@@ -10,8 +10,8 @@ import logging
 import random
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from memflow.chat.conversation import conversation_key
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     import httpx2
     import openai
 
-    from memflow.resources.endpoints.transport import Exchange
-
 FIRST_CONTACT = 5.0
 """Seconds of retries at an address that has not answered yet."""
 RESPONSE_BYTES = 16 * 2**20
@@ -45,9 +43,8 @@ SPREAD_S = 0.5
 """Seconds over which the requests are spread that wait for the same pause to end."""
 LOGGED_PAUSE = 10.0
 """A longer pause is logged, in seconds."""
-FAILED = 502
-"""The status that the SDK sees for an attempt without a response, and for one of status 200 that is no completion."""
-
+BACKOFF, LONGEST_BACKOFF = 0.5, 8.0
+"""Seconds between the first two attempts, twice as many between the next, and the most."""
 SESSION_HEADER = "X-Session-ID"
 """The header with the key of a conversation, by which routers such as vllm-router choose a server."""
 
@@ -55,26 +52,14 @@ T = TypeVar("T")
 
 
 @dataclass
-class Call:
-    """A request over all its attempts. Times are seconds on the endpoint's clock."""
+class Failures:
+    """The failed attempts of a request. Times are seconds on the endpoint's clock."""
 
-    read: Callable[[bytes], Any]
-    model: str = ""
-    value: Any = None
-    seconds: float = 0.0
-    """The duration of the successful attempt."""
     attempts: int = 0
-    """The number of failed attempts."""
     since: float = 0.0
     """The time of the first failure."""
     paused: float = 0.0
     """The seconds of pauses since then, for which the server has asked."""
-    failure: RetryableError | ChatError | None = None
-    """Why the last attempt failed."""
-
-
-_CALL: ContextVar[Call] = ContextVar("_CALL")
-"""The request whose attempts the SDK sends in this context."""
 
 
 @dataclass
@@ -117,13 +102,12 @@ class Endpoint:
         """Seconds of retries without a response: few until the first response, none after the address was given up."""
 
     async def __aenter__(self) -> "Endpoint":
-        from memflow.resources.endpoints.transport import BoundedClient, open_client  # noqa: PLC0415  (0.6 s)
+        from memflow.resources.endpoints.transport import open_client  # noqa: PLC0415  (takes 0.6 s)
 
         self._api_key = ApiKey.of(self.key_variable)
-        http_client = BoundedClient(
-            self.url, self.concurrency, self.timeout, self.response_bytes, self._attempt
+        self._client = open_client(
+            self.url, self._api_key, self.profile, self.concurrency, self.timeout, self.response_bytes
         )
-        self._client = open_client(self.url, self._api_key, self.profile, self.tries - 1, http_client)
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -143,19 +127,42 @@ class Endpoint:
         """
         headers = {"Idempotency-Key": key, SESSION_HEADER: conversation_key()}
         sent = {name: value for name, value in headers.items() if value}
-        call = Call(read, str(body.get("model", "")))
-        await self._send(call, "POST", path, body=body, options={"headers": sent})
-        return call.value, call.seconds
+        return await self._send(read, str(body.get("model", "")), path, body, sent)
 
     async def get(self, path: str, read: Callable[[bytes], T]) -> T:
         """Return the value that `read` parses from a document at an address. Raises the errors of `post`."""
-        call = Call(read)
-        await self._send(call, "GET", path)
-        value: T = call.value
+        value, _ = await self._send(read, "", path)
         return value
 
-    async def _send(self, call: Call, method: str, path: str, **arguments: Any) -> None:
-        """Send a request by the SDK, which calls `_attempt` for each attempt. Raises the errors of `post`.
+    async def _send(self, read: Callable[[bytes], T], model: str, *request: Any) -> tuple[T, float]:
+        """Send a request until an attempt succeeds or it has failed for too long."""
+        failures = Failures()
+        while True:
+            async with self._limiter:
+                await self._wait(failures)
+                started = time.perf_counter()
+                try:
+                    response = await self._attempt(*request)
+                    value = self._value_in(response, read, model)
+                except (RetryableError, ChatError) as error:
+                    error.args = (self._api_key.redact(str(error).replace(self.url, self.address)),)
+                    if not isinstance(error, RetryableError):
+                        raise
+                    failure = error
+                    if failure.overloaded:
+                        self._limiter.on_overload()
+                else:
+                    self._limiter.on_success()
+                    return value, time.perf_counter() - started
+            if not self._repeats(failures, failure):
+                raise await self._final_error(failures, failure) from failure
+            backoff = min(BACKOFF * 2 ** (failures.attempts - 1), LONGEST_BACKOFF)
+            await self.sleep(backoff * random.uniform(0.75, 1))
+
+    async def _attempt(
+        self, path: str, body: Mapping[str, Any] | None = None, headers: Mapping[str, str] | None = None
+    ) -> "httpx2.Response":
+        """Return the response to one attempt. Raises RetryableError without one, and NoAnswer if it is too long.
 
         The SDK's generic methods send it: `chat.completions.create` would check every message, at 3 ms a request.
         """
@@ -163,84 +170,54 @@ class Endpoint:
         import openai
 
         assert self._client is not None, f"enter the endpoint {self.address} first (async with)"
-        send: Any = self._client.post if method == "POST" else self._client.get
-        token = _CALL.set(call)
+        send: Any = self._client.get if body is None else partial(self._client.post, body=body)
         try:
-            await send(path, cast_to=httpx2.Response, **arguments)
-        except openai.OpenAIError as error:
-            raise await self._final_error(call) from error
-        finally:
-            _CALL.reset(token)
+            response: httpx2.Response = await send(
+                path, cast_to=httpx2.Response, options={"headers": headers or {}}
+            )
+        except openai.APIStatusError as error:
+            response = error.response
+        self._answered_at, self._contact_patience = self.clock(), self.patience
+        return response
 
-    async def _attempt(self, request: "httpx2.Request", exchange: "Exchange") -> "httpx2.Response":
-        """Send one attempt when it may be sent. Return the response, or one by which the SDK repeats the request."""
-        import httpx2  # noqa: PLC0415
-
-        call = _CALL.get()
-        status = FAILED
-        async with self._limiter:
-            await self._wait(call)
-            started = time.perf_counter()
-            try:
-                response = await exchange()
-                self._answered_at, self._contact_patience = self.clock(), self.patience
-                status = response.status_code if response.status_code >= 300 else FAILED
-                call.value = self._value_in(response, call)
-            except (RetryableError, ChatError) as error:
-                error.args = (self._api_key.redact(str(error).replace(self.url, self.address)),)
-                call.failure = error
-                if isinstance(error, RetryableError) and error.overloaded:
-                    self._limiter.on_overload()
-            else:
-                call.failure, call.seconds = None, time.perf_counter() - started
-                self._limiter.on_success()
-                return response
-        decision = {"x-should-retry": "true" if self._repeats(call) else "false"}
-        return httpx2.Response(status, headers=decision, request=request)
-
-    async def _wait(self, call: Call) -> None:
+    async def _wait(self, failures: Failures) -> None:
         """Wait until a pause for which the server has asked is over."""
         while (pause := self._paused_until - self.clock()) > 0:
             seconds = pause + random.uniform(0, SPREAD_S)
-            call.paused += seconds
+            failures.paused += seconds
             await self.sleep(seconds)
 
-    def _value_in(self, response: "httpx2.Response", call: Call) -> Any:
+    def _value_in(self, response: "httpx2.Response", read: Callable[[bytes], T], model: str) -> T:
         """Return what a response contains. Raises RetryableError or a ChatError if it contains no value."""
         headers, content = response.headers, self._api_key.redact_content(response.content)
         if response.status_code >= 300:
             error = error_response(response.status_code, content)
-            raise error.failure(headers, self.address, call.model, self._api_key.variable)
+            raise error.failure(headers, self.address, model, self._api_key.variable)
         self._pause(seconds_until_reset(headers), "its rate limit is used up")
         try:
-            return call.read(content)
+            return read(content)
         except ErrorReply as reply:
             error = error_in_body(reply.error)
-            raise error.failure(headers, self.address, call.model, self._api_key.variable) from reply
+            raise error.failure(headers, self.address, model, self._api_key.variable) from reply
         except BrokenReply as reply:
             raise RetryableError(str(reply), broken=True) from reply
 
-    def _repeats(self, call: Call) -> bool:
-        """Record a failed attempt. Return whether the SDK repeats the request, unless it has used up its `tries`."""
-        failure = call.failure
-        if not isinstance(failure, RetryableError):
-            return False
+    def _repeats(self, failures: Failures, failure: RetryableError) -> bool:
+        """Count a failed attempt. Return whether the request is repeated. Raises EndpointDown and QuotaExhausted."""
         if failure.unreachable and (outage := self.known_outage()) is not None:
-            call.failure = EndpointDown(outage)
-            return False
+            raise EndpointDown(outage) from failure
         now = self.clock()
-        call.attempts += 1
-        if call.attempts == 1:
-            call.since, call.paused = now, 0.0
-        if (paused := call.paused + failure.pause) > self.longest_pause:
-            call.failure = QuotaExhausted(
+        failures.attempts += 1
+        if failures.attempts == 1:
+            failures.since, failures.paused = now, 0.0
+        if (paused := failures.paused + failure.pause) > self.longest_pause:
+            raise QuotaExhausted(
                 f"{self.address} asks to wait for {paused:.0f} s, longer than `longest_pause` ({failure}). Rerun "
                 "later, or raise `longest_pause` of the model in memflow.toml."
-            )
-            return False
+            ) from failure
         self._pause(failure.pause, str(failure))
         patience = min(self.patience, self._contact_patience) if failure.unreachable else self.patience
-        return now - call.since - call.paused < patience
+        return failures.attempts < self.tries and now - failures.since - failures.paused < patience
 
     def _pause(self, seconds: float, reason: str) -> None:
         """Pause all requests to this address, unless the pause exceeds `longest_pause`."""
@@ -249,39 +226,28 @@ class Endpoint:
             level = logging.WARNING if seconds > LOGGED_PAUSE else logging.DEBUG
             logging.getLogger("memflow").log(level, "%s: pause of %.1f s (%s)", self.address, seconds, reason)
 
-    async def _final_error(self, call: Call) -> ChatError:
-        """Return the error of a request that the SDK gave up."""
-        last = call.failure
-        if isinstance(last, ChatError):
-            return last
-        history = f"{call.attempts} attempts in {self.clock() - call.since:.0f} s; last error: {last}"
-        if last and last.unreachable and not await self._answers_others(call, last):
+    async def _final_error(self, failures: Failures, last: RetryableError) -> ChatError:
+        """Return the error of a request that is not repeated any more."""
+        seconds = self.clock() - failures.since
+        history = f"{failures.attempts} attempts in {seconds:.0f} s; last error: {last}"
+        if last.unreachable and not await self._answers_others(failures.since, last.connected):
             self._contact_patience = 0.0
             fix = last.hint or f"Start the server or fix {self.setting}"
             return EndpointDown(f"Cannot connect to {self.address} ({history}). {fix}, then rerun.")
-        if last and last.broken:
+        if last.broken:
             return NoAnswer(f"{self.address} kept sending broken responses ({history}).", "broken")
         return ChatError(
             f"{self.address} kept failing ({history}). Rerun when the server works, or lower `concurrency` of "
             "the model in memflow.toml."
         )
 
-    async def _answers_others(self, call: Call, last: RetryableError) -> bool:
+    async def _answers_others(self, since: float, connected: bool) -> bool:
         """Return whether the address answers other requests, so that only this request fails."""
-        import httpx2  # noqa: PLC0415
-        import openai
-
-        if self._answered_at > call.since:
-            return True
-        if not last.connected or self._client is None:
-            return False
-        probe = Call(bytes.strip, failure=last)
-        token = _CALL.set(probe)
+        if self._answered_at > since or not connected:
+            return self._answered_at > since
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT):
-                await self._client.get("/models", cast_to=httpx2.Response, options={"max_retries": 0})
-        except (openai.OpenAIError, TimeoutError):
-            pass  # a response with an error status is an answer, too
-        finally:
-            _CALL.reset(token)
-        return not (isinstance(probe.failure, RetryableError) and probe.failure.unreachable)
+                await self._attempt("/models")  # a response with an error status is an answer, too
+        except (RetryableError, TimeoutError):
+            return False
+        return True

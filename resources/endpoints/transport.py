@@ -1,12 +1,11 @@
 """The OpenAI SDK's client of an address, and the HTTP client below it: deadline, size limit, proxy and certificates.
 
-endpoint.py decides when an attempt is sent and whether the SDK repeats it. It imports this module when an endpoint is
-opened, since the import takes 0.6 s. Redirects are returned, not followed, so that no key reaches another host.
+endpoint.py repeats requests. It imports this module when an endpoint is opened, since the import takes 0.6 s. Redirects
+are returned, not followed, so that no key reaches another host.
 """
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable
 from functools import cache
 from typing import Any
 
@@ -29,15 +28,12 @@ VERSION = "api-version"
 _UNOPENED = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
 _INVALID_ADDRESS = (httpx2.InvalidURL, httpx2.UnsupportedProtocol, ValueError)
 
-Exchange = Callable[[], Awaitable[httpx2.Response]]
-"""Sends a request once, and returns its whole response. Raises RetryableError, or NoAnswer if it is too long."""
-
 
 class BoundedClient(openai.DefaultAioHttpClient):
     """The aiohttp client of the SDK, with a deadline and a size limit.
 
     `timeout` is the deadline of an attempt in seconds: connection, headers and body. `response_bytes` limits the
-    content after decompression. `attempt` is called with the exchange of every attempt of the SDK.
+    content after decompression.
     """
 
     def __init__(
@@ -46,12 +42,10 @@ class BoundedClient(openai.DefaultAioHttpClient):
         concurrency: int,
         timeout: float,
         response_bytes: int,
-        attempt: Callable[[httpx2.Request, Exchange], Awaitable[httpx2.Response]],
     ) -> None:
         self._address = display_address(base)
         self._proxy = proxy_of(base)
         self._deadline, self._response_bytes = timeout, response_bytes
-        self._attempt = attempt
         try:
             super().__init__(
                 limits=httpx2.Limits(max_connections=concurrency, keepalive_expiry=KEEPALIVE_S),
@@ -68,19 +62,15 @@ class BoundedClient(openai.DefaultAioHttpClient):
             ) from error
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send one attempt of a request, as the SDK asks for it."""
-
-        async def exchange() -> httpx2.Response:
-            try:
-                async with asyncio.timeout(self._deadline):
-                    return await self._read(request, {**options, "stream": True})
-            except TimeoutError as error:
-                message = f"timeout after {self._deadline:g} s"
-                raise RetryableError(message, unreachable=True, overloaded=True) from error
-            except (httpx2.HTTPError, aiohttp.ClientError, OSError, *_INVALID_ADDRESS) as error:
-                raise self._failure(error) from error
-
-        return await self._attempt(request, exchange)
+        """Return the whole response to a request. Raises RetryableError without one, and NoAnswer if it is too long."""
+        try:
+            async with asyncio.timeout(self._deadline):
+                return await self._read(request, {**options, "stream": True})
+        except TimeoutError as error:
+            message = f"timeout after {self._deadline:g} s"
+            raise RetryableError(message, unreachable=True, overloaded=True) from error
+        except (httpx2.HTTPError, aiohttp.ClientError, OSError, *_INVALID_ADDRESS) as error:
+            raise self._failure(error) from error
 
     async def _read(self, request: httpx2.Request, options: Any) -> httpx2.Response:
         """Return the response with its content: of an error response, at most about `response_bytes`."""
@@ -116,7 +106,7 @@ class BoundedClient(openai.DefaultAioHttpClient):
 
 
 def open_client(
-    url: str, api_key: ApiKey, profile: Profile, retries: int, http_client: BoundedClient
+    url: str, api_key: ApiKey, profile: Profile, concurrency: int, timeout: float, response_bytes: int
 ) -> openai.AsyncOpenAI:
     """Return the SDK's client of an address, which belongs to the running event loop. Close it after use."""
 
@@ -126,13 +116,14 @@ def open_client(
         request.headers.update(api_key.headers(profile.auth))
         return request
 
+    http_client = BoundedClient(url, concurrency, timeout, response_bytes)
     http_client.auth = authenticate
     # The SDK would take these from the environment, and send them to any address.
     unsent = dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.omit)
     options: dict[str, Any] = {
         "api_key": NO_KEY,
         "base_url": url,
-        "max_retries": retries,
+        "max_retries": 0,
         "http_client": http_client,
         "default_headers": {**unsent, **profile.headers},
         "default_query": {**profile.query},
