@@ -4,9 +4,11 @@ Every request uses the profile that earlier requests determined. Nothing is stor
 memflow/cli/models.py prints observations and settings.
 """
 
+import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from importlib.resources import files
 from textwrap import shorten
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -40,16 +42,10 @@ TRIES = 2
 ERROR_LENGTH = 160
 """Maximum number of characters of an error message."""
 
-VALUES: Mapping[str, Sequence[Any]] = {
-    "bound": ("max_tokens", "max_completion_tokens", "none"),
-    "temperature": ("send", "omit"),
-    "top_p": ("send", "omit"),
-    "seed": ("send", "random_seed", "omit"),
-    "system": ("system", "developer", "user"),
-    "alternate": (False, True),
-    "schema_unions": ("as_is", "any_of"),
-    "schema_inline": (False, True),
-}
+_CHOICES: dict[str, Any] = tomllib.loads(
+    files("memflow.resources.endpoints").joinpath("model_check.toml").read_text(encoding="utf-8")
+)
+VALUES: Mapping[str, Sequence[Any]] = _CHOICES["values"]
 """The values of profile fields in the order in which they are tried: a server that accepts one accepts later ones."""
 
 _YES = (ChatMessage("user", "Reply with the word yes."),)
@@ -62,14 +58,6 @@ _MESSAGES = {
     "alternate": (_SYSTEM, _SYSTEM, *_YES, *_YES),
 }
 """Messages that show whether an endpoint accepts a value of a field."""
-_STRUCTURES: tuple[dict[str, Any], ...] = (
-    {"structured": "schema"},
-    {"structured": "schema", "body": {"provider": {"require_parameters": True}}},
-    {"structured": "tool"},
-    {"structured": "object"},
-    {"structured": "prompt"},
-)
-"""The ways to request a typed answer."""
 
 
 class _Colour(BaseModel):
@@ -152,7 +140,7 @@ class ModelCheck:
         for name, messages in _MESSAGES.items():
             await self._choose(name, [{name: value} for value in VALUES[name]], messages)
         await self._reasoning()
-        await self._choose("structured output", _STRUCTURES, _PROSE, LARGE, _Colour, _is_colour)
+        await self._choose("structured output", _CHOICES["structures"], _PROSE, LARGE, _Colour, _is_colour)
         if self._profile.structured == "schema":
             dialects = sorted(_of_presets("schema_drop", "schema_unions", "schema_inline"), key=_changes)
             await self._choose("schema keywords", dialects, _PROSE, LARGE, _Keywords)

@@ -49,23 +49,22 @@ def seconds_until_reset(headers: Mapping[str, str]) -> float:
 def _seconds_until(text: str) -> float:
     """Return the seconds in a number (of seconds, or since 1970), a duration such as 6m1.5s, or until a date."""
     number = _number(text)
-    if number is not None:
-        return (
-            number if number < _EPOCH else _seconds_from_now(datetime.fromtimestamp(min(number, 1e11), UTC))
-        )
+    if number is not None and number < _EPOCH:
+        return number
     parts = _DURATION.findall(text)
     if parts and "".join(map("".join, parts)) == text.strip():
         return sum(float(count) * _SECONDS[unit] for count, unit in parts)
-    for parse in (parsedate_to_datetime, datetime.fromisoformat):
+    for parse in (_parse_epoch, parsedate_to_datetime, datetime.fromisoformat):
         try:
-            return _seconds_from_now(parse(text))
+            time = parse(text)
+            return max(0.0, (time.replace(tzinfo=time.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
         except (ValueError, TypeError, OverflowError):
             continue
     return 0.0
 
 
-def _seconds_from_now(time: datetime) -> float:
-    return max(0.0, (time.replace(tzinfo=time.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+def _parse_epoch(text: str) -> datetime:
+    return datetime.fromtimestamp(min(float(text), 1e11), UTC)
 
 
 def _number(text: str) -> float | None:
