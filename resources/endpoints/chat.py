@@ -7,7 +7,8 @@ completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if 
 import logging
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.budget import Budget, Prices, Spending
@@ -23,8 +24,6 @@ from memflow.tokens import estimate
 
 BLANK_TRIES = 3
 """Maximum number of times that a request is sent while its replies are blank."""
-
-T = TypeVar("T")
 
 
 class OpenAIChat:
@@ -76,15 +75,11 @@ class OpenAIChat:
         filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
         """
 
-        def read(content: bytes) -> tuple[ChatReply, None]:
-            reply = read_reply(content, self.endpoint.profile)
-            return self._with_recovered_text(reply, request), None
-
         body = self.bodies.build(self.model, request)
         self.fit.on_request(request)
         for repetition in range(BLANK_TRIES):
             try:
-                reply, _, completion = await self.send(request, body, repetition, read)
+                reply, completion = await self.send(request, body, repetition)
             except PromptTooLong as error:
                 raise self._with_window(error) from error.__cause__
             except RequestRefused as error:
@@ -116,23 +111,21 @@ class OpenAIChat:
         return NoAnswer(reason, "blank" if reason == blank else reply.end)
 
     async def send(
-        self,
-        request: ChatRequest,
-        body: dict[str, Any],
-        repetition: int,
-        read: Callable[[bytes], tuple[ChatReply, T]],
-    ) -> tuple[ChatReply, T, Completion]:
-        """Return the reply to a request, what else `read` returns of a response, and the completion.
+        self, request: ChatRequest, body: dict[str, Any], repetition: int
+    ) -> tuple[ChatReply, Completion]:
+        """Return the reply to a request, and the completion.
 
         The cost of every reply is charged to the budget. Raises the errors of Endpoint.post.
         """
         async with self.budget.admit(self._most_spending(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
-            (reply, more), latency_s = await self.endpoint.post("/chat/completions", body, read, key)
+            read = partial(read_reply, profile=self.endpoint.profile)
+            received, latency_s = await self.endpoint.post("/chat/completions", body, read, key)
+            reply = self._with_recovered_text(received, request)
             completion = self._completion_of(reply, request, latency_s)
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
             took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
-        return reply, more, completion
+        return reply, completion
 
     def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
         """Return a reply with the requested JSON as text, also if only its thoughts contain the JSON; log that once.
@@ -141,9 +134,8 @@ class OpenAIChat:
         JSON among words is a draft, not an answer.
         """
         thoughts = reply.thoughts.strip()
-        if reply.end not in ("blank", "cut") or reply.text.strip() or request.output is None:
-            return reply
-        if not thoughts.startswith("{"):
+        has_answer = reply.end not in ("blank", "cut") or reply.text.strip()
+        if has_answer or request.output is None or not thoughts.startswith("{"):
             return reply
         if parse_completion(Completion(thoughts), request.output)[0] is None:
             return reply

@@ -11,8 +11,8 @@ from typing import Any
 from memflow.chat.decoding import decode_json, printable
 from memflow.errors import ChatError, NoAnswer, PromptTooLong, QuotaExhausted, RequestRefused
 from memflow.resources.endpoints.addresses import display_address
-from memflow.resources.endpoints.rate_limits import retry_after, should_retry
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
+from memflow.resources.endpoints.rate_limits import retry_after
+from memflow.resources.endpoints.tables import WIRE_WORDS
 
 CONNECT_TIMEOUT = 10.0
 """Maximum of seconds until a connection opens."""
@@ -71,59 +71,47 @@ class ErrorResponse:
         The header `x-should-retry` has the last word on that. `variable` names the key that was sent; "" without
         a key.
         """
-        said = f"({self.status}): {self.message}"
-        to_model = f" to {model}" if model else ""
-        if self.status == 402 or self.codes & {*WIRE_WORDS["quota"]}:
+        status, codes = self.status, self.codes
+        said = f"({status}): {self.message}"
+        request = f"the request to {model}" if model else "the request"
+        refusal = f"{address} rejected {request} {said}"
+        final = status < 500 and status not in REPEATABLE
+        if status == 402 or codes & {*WIRE_WORDS["quota"]}:
             return QuotaExhausted(
                 f"The quota at {address} is used up {said}. Add credit, wait until the quota is renewed, or set "
                 "`key_variable` of the model in memflow.toml to another key, then rerun."
             )
-        if 300 <= self.status < 400:
+        if 300 <= status < 400:
             target = display_address(headers.get("location", "")) or "an address that it does not name"
-            return self._refused(
-                f"{address} redirects to {target} ({self.status}). Redirects are not followed, since they could "
+            refusal = (
+                f"{address} redirects to {target} ({status}). Redirects are not followed, since they could "
                 "send the key to another server. If the target is right, set it as `url` in memflow.toml."
             )
-        if (rejection := self._rejection(address, to_model, variable)) is not None:
-            return rejection
-        if self._may_succeed(should_retry(headers)):
+        elif final and (
+            codes & {*WIRE_WORDS["filters"]} or (status == 403 and _FLAGGED.search(self.message))
+        ):
+            return NoAnswer(f"{address} blocked {request} {said}", "filtered")
+        elif final and (status == 413 or any(map(_OVERFLOW.search, (self.details, *codes)))):
+            too_long = f"{address} rejected {request} because its prompt is too long {said}"
+            return PromptTooLong(too_long, status, self.details)
+        elif status in (401, 403):
+            fix = f"Fix the key in the variable {variable}." if variable else "Set the variable of its key."
+            refusal = f"{address} {'rejected the' if variable else 'needs a'} key {said}. {fix}"
+        elif self._may_succeed(headers.get("x-should-retry", "").lower()):
             return RetryableError(
-                f"{self.status}: {self.message}",
+                f"{status}: {self.message}",
                 pause=retry_after(headers),
-                overloaded=self.status == 429,
-                broken=self.status == 200,
+                overloaded=status == 429,
+                broken=status == 200,
             )
-        return self._refused(f"{address} rejected the request{to_model} {said}")
+        return RequestRefused(refusal, status, self.details)
 
-    def _rejection(self, address: str, to_model: str, variable: str) -> ChatError | None:
-        """Return the exception for a blocked or too long prompt, or a wrong key; None for another error."""
-        said = f"({self.status}): {self.message}"
-        if self.status < 500 and self.status not in REPEATABLE:
-            if self.codes & {*WIRE_WORDS["filters"]} or (
-                self.status == 403 and _FLAGGED.search(self.message)
-            ):
-                return NoAnswer(f"{address} blocked the request{to_model} {said}", "filtered")
-            if self.status == 413 or any(map(_OVERFLOW.search, (self.details, *self.codes))):
-                too_long = f"{address} rejected the request{to_model} because its prompt is too long {said}"
-                return PromptTooLong(too_long, self.status, self.details)
-            if self.status in (401, 403):
-                fix = (
-                    f"Fix the key in the variable {variable}." if variable else "Set the variable of its key."
-                )
-                return self._refused(
-                    f"{address} {'rejected the' if variable else 'needs a'} key {said}. {fix}"
-                )
-        return None
-
-    def _may_succeed(self, decision: bool | None) -> bool:
-        """Return whether the same request may succeed. `decision` is that of the server, if any."""
-        if decision is not None:
-            return decision
+    def _may_succeed(self, decision: str) -> bool:
+        """Return whether the same request may succeed. `decision` is that of the server: true, false or empty."""
+        if decision in ("true", "false"):
+            return decision == "true"
         failed = self.status >= 500 and not _TEMPLATE_ERROR.search(self.details)
         return failed or self.status in REPEATABLE or self.status < 300
-
-    def _refused(self, message: str) -> RequestRefused:
-        return RequestRefused(message, self.status, self.details)
 
 
 def error_response(status: int, content: bytes) -> ErrorResponse:

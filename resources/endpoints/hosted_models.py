@@ -4,15 +4,14 @@
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from datetime import date
 from functools import cache
-from importlib.resources import files
 from typing import Any, NamedTuple
 
 from memflow.chat.budget import Prices
 from memflow.resources.endpoints.profiles import Preset
+from memflow.resources.endpoints.tables import load_table
 
 _DATED = re.compile(r"-(\d{4}-\d\d-\d\d|\d{8})$")
 """The end of the name of a dated version, which has the price of its model."""
@@ -47,7 +46,6 @@ def settings_name(model: str) -> str:
 @cache
 def hosted_models() -> Mapping[str, HostedModel]:
     """Return the hosted models of hosted_models.toml by name."""
-    text = files("memflow.resources.endpoints").joinpath("hosted_models.toml").read_text(encoding="utf-8")
     return {
         name: HostedModel(
             name,
@@ -57,7 +55,7 @@ def hosted_models() -> Mapping[str, HostedModel]:
             Prices(listed["input"], listed.get("output", 0.0), listed.get("cached")),
             listed["date"],
         )
-        for provider in tomllib.loads(text).values()
+        for provider in load_table("hosted_models").values()
         for name, listed in provider["models"].items()
     }
 

@@ -4,11 +4,9 @@ Every request uses the profile that earlier requests determined. Nothing is stor
 memflow/cli/models.py prints observations and settings.
 """
 
-import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from textwrap import shorten
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -31,6 +29,7 @@ from memflow.resources.endpoints.profiles import (
 )
 from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.endpoints.request_bodies import RequestBodies
+from memflow.resources.endpoints.tables import load_table
 from memflow.resources.settings.chat_models import Model
 
 SMALL, LARGE = 16, 2048
@@ -42,9 +41,7 @@ TRIES = 2
 ERROR_LENGTH = 160
 """Maximum number of characters of an error message."""
 
-_CHOICES: dict[str, Any] = tomllib.loads(
-    files("memflow.resources.endpoints").joinpath("model_check.toml").read_text(encoding="utf-8")
-)
+_CHOICES = load_table("model_check")
 VALUES: Mapping[str, Sequence[Any]] = _CHOICES["values"]
 """The values of profile fields in the order in which they are tried: a server that accepts one accepts later ones."""
 

@@ -5,20 +5,17 @@ requests, replies.py to responses. Addresses, sampling values and prices belong 
 """
 
 import json
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from memflow.chat.prompts import load
 from memflow.fingerprint import digest
+from memflow.resources.endpoints.tables import load_table
 from memflow.suggestions import unknown_name
 
-_PRESETS: dict[str, dict[str, Any]] = tomllib.loads(
-    files("memflow.resources.endpoints").joinpath("presets.toml").read_text(encoding="utf-8")
-)
+_PRESETS: dict[str, dict[str, Any]] = load_table("presets")
 HOSTS: Mapping[str, tuple[str, ...]] = {name: (*_PRESETS[name].pop("hosts", ()),) for name in _PRESETS}
 """The known hosts of each preset's provider; their subdomains are hosts of it, too."""
 PRESETS = tuple(_PRESETS)
@@ -66,7 +63,7 @@ class Profile(BaseModel):
     seed: str = "send"
     """send, omit, or another name of the parameter, such as random_seed."""
     system: Literal["system", "developer", "user"] = "system"
-    """The role of system messages; user: they are joined with the first user message."""
+    """The role of system messages; user: they are joined with the user message after them, as with `alternate`."""
     alternate: bool = False
     """Whether consecutive messages of one role are joined, and a user message comes first."""
     thoughts: tuple[str, ...] = ("reasoning_details", "reasoning_content", "reasoning")

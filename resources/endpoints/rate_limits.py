@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
+from memflow.resources.endpoints.tables import WIRE_WORDS
 
 LONGEST_RESET = 60.0
 """Limits per minute are waited for; some servers report used-up limits of a day although they answer."""
@@ -18,11 +18,6 @@ _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _EPOCH = 1e9
 """A plain number above this is seconds since 1970, not a duration."""
-
-
-def should_retry(headers: Mapping[str, str]) -> bool | None:
-    """Return the server's own decision whether to repeat a request (`x-should-retry`); None if it makes none."""
-    return {"true": True, "false": False}.get(headers.get("x-should-retry", "").lower())
 
 
 def retry_after(headers: Mapping[str, str]) -> float:

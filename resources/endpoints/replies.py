@@ -6,7 +6,7 @@ types. Any other invalid field counts as missing, so that an odd token count doe
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import from_json
@@ -15,7 +15,7 @@ from memflow.chat.decoding import decode_json, printable
 from memflow.chat.requests import End
 from memflow.chat.thoughts import split_thoughts
 from memflow.resources.endpoints.profiles import Profile
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
+from memflow.resources.endpoints.tables import WIRE_WORDS
 
 _ENDS = {reason: end for end, reasons in WIRE_WORDS["finish_reasons"].items() for reason in reasons}
 """What a finish reason means for an answer; `failed`: the generation failed at the server."""
@@ -47,7 +47,10 @@ class ReplyUsage:
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """A chat completion of a server. `text` contains no thoughts; `note` explains an `end` without an answer."""
+    """A chat completion of a server. `text` contains no thoughts; `note` explains an `end` without an answer.
+
+    `choice` is what the server sent of the completion.
+    """
 
     end: End
     text: str = ""
@@ -55,6 +58,7 @@ class ChatReply:
     finish_reason: str = "stop"
     usage: ReplyUsage = ReplyUsage()
     note: str = ""
+    choice: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 def read_reply(content: bytes, profile: Profile) -> ChatReply:
@@ -66,23 +70,21 @@ def read_reply(content: bytes, profile: Profile) -> ChatReply:
         raise ErrorReply(response["error"])
     if not response.get("choices"):
         raise BrokenReply("the response has no choices")
-    message = _part(response, "choices", 0, "message")
-    if not isinstance(message, dict):
+    choice = _part(response, "choices", 0)
+    if not isinstance(_part(choice, "message"), dict):
         raise _no_completion("choices.0.message", "an object")
-    reason = printable(_text(_part(response, "choices", 0, "finish_reason")) or "stop")
-    return _reply_of(message, reason[:64], _usage_of(response.get("usage")), profile)
+    return _reply_of(choice, _usage_of(response.get("usage")), profile)
 
 
 def _decode(content: bytes) -> Any:
-    """Return the decoded JSON, in which numbers may be NaN or Infinity. Raises BrokenReply with the reason."""
+    """Return the decoded JSON, in which numbers may be NaN or Infinity. Raises BrokenReply with the reason.
+
+    The fast parser rejects a byte order mark and raw control characters.
+    """
     try:
         return from_json(content)
     except ValueError:
-        return _decode_odd(content)
-
-
-def _decode_odd(content: bytes) -> Any:
-    """Return JSON that the fast parser rejects, such as with a byte order mark or raw control characters."""
+        pass
     start = content[:512].lstrip().lower()
     if not start:
         raise BrokenReply("the response is empty")
@@ -102,7 +104,9 @@ def _no_completion(place: str, kind: str) -> BrokenReply:
     return BrokenReply(f"the response is no chat completion (at {place}: it should be {kind})")
 
 
-def _reply_of(message: Mapping[str, Any], reason: str, usage: ReplyUsage, profile: Profile) -> ChatReply:
+def _reply_of(choice: Mapping[str, Any], usage: ReplyUsage, profile: Profile) -> ChatReply:
+    message = choice["message"]
+    reason = printable(_text(choice.get("finish_reason")) or "stop")[:64]
     ending = _ENDS.get(reason.lower(), "answered")
     if ending == "failed":
         raise BrokenReply(f"the generation failed at the server (finish reason {reason})")
@@ -125,7 +129,7 @@ def _reply_of(message: Mapping[str, Any], reason: str, usage: ReplyUsage, profil
         end, note = "filtered", f"finish reason {reason}"
     elif ending == "cut" or not complete:
         end = "cut"
-    return ChatReply(end, text, thoughts, reason, usage, note)
+    return ChatReply(end, text, thoughts, reason, usage, note, choice)
 
 
 def _content_of(content: Any) -> tuple[str, str]:

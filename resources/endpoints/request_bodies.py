@@ -126,32 +126,11 @@ def _with_instruction(messages: list[WireMessage], instruction: str) -> list[Wir
 
 def _in_roles(messages: list[WireMessage], profile: Profile) -> list[WireMessage]:
     """Return messages in the roles of the profile. Joined messages are separated by an empty line."""
-    if profile.system == "user":
-        messages = _joined_system(messages)
-    elif profile.system == "developer":
-        messages = [
-            {**message, "role": "developer"} if message["role"] == "system" else message
-            for message in messages
-        ]
-    return _alternating(messages) if profile.alternate else messages
-
-
-def _joined_system(messages: list[WireMessage]) -> list[WireMessage]:
-    """Return messages without system messages: their texts precede the next user message."""
-    joined: list[WireMessage] = []
-    pending: list[str] = []
-    for message in messages:
-        if message["role"] == "system":
-            pending.append(message["content"])
-            continue
-        if message["role"] == "user":
-            pending.append(message["content"])
-        if pending:
-            joined.append({"role": "user", "content": "\n\n".join(pending)})
-        if message["role"] != "user":
-            joined.append(message)
-        pending = []
-    return [*joined, {"role": "user", "content": "\n\n".join(pending)}] if pending else joined
+    messages = [
+        {**message, "role": profile.system} if message["role"] == "system" else message
+        for message in messages
+    ]
+    return _alternating(messages) if profile.alternate or profile.system == "user" else messages
 
 
 def _alternating(messages: list[WireMessage]) -> list[WireMessage]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from memflow.resources.endpoints.profiles import Profile
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
+from memflow.resources.endpoints.tables import WIRE_WORDS
 
 BOUNDS: Mapping[str, str] = WIRE_WORDS["bounds"]
 """The sentence for each keyword that bounds a value. Other omitted keywords, such as `default`, need none."""

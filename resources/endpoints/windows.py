@@ -17,7 +17,7 @@ from memflow.concurrency import run_coroutine
 from memflow.resources.endpoints.endpoint import Endpoint
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.replies import BrokenReply
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
+from memflow.resources.endpoints.tables import WIRE_WORDS
 from memflow.resources.files.local_files import lock_file, replace_file
 
 FILE = "windows.json"
