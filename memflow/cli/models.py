@@ -113,14 +113,16 @@ def check(
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
     message(f"memflow: about ten requests to {model.model} at {model.url}; a slow model takes minutes.")
-    made = ModelCheck(
-        model.model,
-        requests_to(model),
-        model.profile,
-        lambda seen: message(f"memflow: {seen.topic}: {seen.seen}"),
-    )
-    observations = asyncio.run(made.run())
-    observations.append(_observe_window(settings, model))
+    made = ModelCheck(model.model, requests_to(model), model.profile)
+
+    async def observe() -> "list[Observation]":
+        observations = []
+        async for seen in made.run():
+            message(f"memflow: {seen.topic}: {seen.seen}")
+            observations.append(seen)
+        return observations
+
+    observations = [*asyncio.run(observe()), _observe_window(settings, model)]
     proposal = propose(observations, model.url, model.preset)
     fits = proposal.profile() == model.profile
     seen = [{"topic": observation.topic, "seen": observation.seen} for observation in observations]

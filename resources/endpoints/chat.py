@@ -4,7 +4,6 @@ request_bodies.py builds requests, replies.py parses replies, endpoint.py sends 
 completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
 """
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -55,7 +54,6 @@ class OpenAIChat:
         self.bound = TokenBound()
         self.budget = budget or Budget()
         self.prices = prices or Prices()
-        self._recovered = False
         self.endpoint = endpoint or Endpoint(url, concurrency=concurrency)
         self.bodies = RequestBodies(self.endpoint.profile)
         self.fit = ProfileFit(model, section, self.endpoint.profile)
@@ -72,7 +70,7 @@ class OpenAIChat:
         """Return the model's answer. After a blank reply, the same request is sent again.
 
         Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
-        filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
+        filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.send.
         """
 
         body = self.bodies.build(self.model, request)
@@ -115,39 +113,17 @@ class OpenAIChat:
     ) -> tuple[ChatReply, Completion]:
         """Return the reply to a request, and the completion.
 
-        The cost of every reply is charged to the budget. Raises the errors of Endpoint.post.
+        The cost of every reply is charged to the budget. Raises the errors of Endpoint.send.
         """
         async with self.budget.admit(self._most_spending(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
             read = partial(read_reply, profile=self.endpoint.profile)
-            received, latency_s = await self.endpoint.post("/chat/completions", body, read, key)
-            reply = self._with_recovered_text(received, request)
+            received, latency_s = await self.endpoint.send("/chat/completions", read, body, key)
+            reply = _with_recovered_text(received, request)
             completion = self._completion_of(reply, request, latency_s)
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
             took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
         return reply, completion
-
-    def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
-        """Return a reply with the requested JSON as text, also if only its thoughts contain the JSON; log that once.
-
-        Some servers with a reasoning parser return an answer without thoughts as thoughts (vllm#19222), and no text.
-        JSON among words is a draft, not an answer.
-        """
-        thoughts = reply.thoughts.strip()
-        has_answer = reply.end not in ("blank", "cut") or reply.text.strip()
-        if has_answer or request.output is None or not thoughts.startswith("{"):
-            return reply
-        if parse_completion(Completion(thoughts), request.output)[0] is None:
-            return reply
-        if not self._recovered:
-            self._recovered = True
-            logging.getLogger("memflow").warning(
-                "%s at %s returns JSON answers in the field of its thoughts; they are used. Switch its thinking on or "
-                "its reasoning parser off.",
-                self.model,
-                self.endpoint.address,
-            )
-        return replace(reply, end="answered", text=thoughts, thoughts="")
 
     def _completion_of(self, reply: ChatReply, request: ChatRequest, latency_s: float) -> Completion:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""
@@ -174,3 +150,18 @@ class OpenAIChat:
         prompt_tokens = sum(estimate(message.content) for message in request.messages)
         answer_tokens = self.bodies.max_tokens(request)
         return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
+
+
+def _with_recovered_text(reply: ChatReply, request: ChatRequest) -> ChatReply:
+    """Return a reply with the requested JSON as text, also if only its thoughts contain the JSON.
+
+    Some servers with a reasoning parser return an answer without thoughts as thoughts (vllm#19222), and no text.
+    JSON among words is a draft, not an answer.
+    """
+    thoughts = reply.thoughts.strip()
+    has_answer = reply.end not in ("blank", "cut") or reply.text.strip()
+    if has_answer or request.output is None or not thoughts.startswith("{"):
+        return reply
+    if parse_completion(Completion(thoughts), request.output)[0] is None:
+        return reply
+    return replace(reply, end="answered", text=thoughts, thoughts="")

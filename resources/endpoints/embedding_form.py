@@ -105,7 +105,4 @@ def advised_preset(model: str) -> str:
 
 def installed_version(package: str) -> str:
     """Return the version of a package; empty if it is not installed."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""
+    return next((found.version for found in metadata.distributions(name=package)), "")

@@ -115,35 +115,27 @@ class Endpoint:
         if client is not None:
             await client.close()
 
-    async def post(
-        self, path: str, body: Mapping[str, Any], read: Callable[[bytes], T], key: str = ""
+    async def send(
+        self, path: str, read: Callable[[bytes], T], body: Mapping[str, Any] | None = None, key: str = ""
     ) -> tuple[T, float]:
         """Return the value that `read` parses from the response, and the seconds of the successful attempt.
 
-        `read` raises BrokenReply or ErrorReply, and gets no response that contains the API key. `key` is the header
-        Idempotency-Key, the same for every attempt. Raises PromptTooLong and RequestRefused if the server rejects the
-        request, NoAnswer if it blocks the prompt or all its responses are broken, QuotaExhausted if the key has no
-        quota left, EndpointDown if the address does not answer, and ChatError if only this request keeps failing.
+        A request without a body gets a document. `read` raises BrokenReply or ErrorReply, and gets no response that
+        contains the API key. `key` is the header Idempotency-Key, the same for every attempt. Raises PromptTooLong and
+        RequestRefused if the server rejects the request, NoAnswer if it blocks the prompt or all its responses are
+        broken, QuotaExhausted if the key has no quota left, EndpointDown if the address does not answer, and ChatError
+        if only this request keeps failing.
         """
         headers = {"Idempotency-Key": key, SESSION_HEADER: conversation_key()}
         sent = {name: value for name, value in headers.items() if value}
-        return await self._send(read, str(body.get("model", "")), path, body, sent)
-
-    async def get(self, path: str, read: Callable[[bytes], T]) -> T:
-        """Return the value that `read` parses from a document at an address. Raises the errors of `post`."""
-        value, _ = await self._send(read, "", path)
-        return value
-
-    async def _send(self, read: Callable[[bytes], T], model: str, *request: Any) -> tuple[T, float]:
-        """Send a request until an attempt succeeds or it has failed for too long."""
         failures = Failures()
         while True:
             async with self._limiter:
                 await self._wait(failures)
                 started = time.perf_counter()
                 try:
-                    response = await self._attempt(*request)
-                    value = self._value_in(response, read, model)
+                    response = await self._attempt(path, body, sent)
+                    value = self._value_in(response, read, str((body or {}).get("model", "")))
                 except (RetryableError, ChatError) as error:
                     error.args = (self._api_key.redact(str(error).replace(self.url, self.address)),)
                     if not isinstance(error, RetryableError):

@@ -4,7 +4,7 @@ Every request uses the profile that earlier requests determined. Nothing is stor
 memflow/cli/models.py prints observations and settings.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from textwrap import shorten
@@ -101,53 +101,40 @@ def requests_to(model: Model) -> Post:
     """Return the function that sends requests to a model."""
 
     async def post(profile: Profile, body: Mapping[str, Any]) -> ChatReply:
-        limits = {"concurrency": 1, "patience": PATIENCE_S, "tries": TRIES}
-        setting = "`url` of the model in memflow.toml"
-        async with Endpoint(model.url, model.key_variable, profile, setting=setting, **limits) as endpoint:
-            reply, _ = await endpoint.post("/chat/completions", body, partial(read_reply, profile=profile))
+        where, setting = (model.url, model.key_variable), "`url` of the model in memflow.toml"
+        async with Endpoint(*where, profile, 1, PATIENCE_S, tries=TRIES, setting=setting) as endpoint:
+            reply, _ = await endpoint.send("/chat/completions", partial(read_reply, profile=profile), body)
         return reply
 
     return post
 
 
 class ModelCheck:
-    """The check of one model. `profile` has the keys of the body and the headers that every request contains.
+    """The check of one model. `profile` has the keys of the body and the headers that every request contains."""
 
-    `on_observation` gets each observation when it is made, since a slow model takes minutes.
-    """
-
-    def __init__(
-        self,
-        model: str,
-        post: Post,
-        profile: Profile,
-        on_observation: Callable[[Observation], object] = lambda observation: None,
-    ) -> None:
+    def __init__(self, model: str, post: Post, profile: Profile) -> None:
         self._model = model
         self._post = post
         own = {name: getattr(profile, name) for name in ("body", "headers", "query", "auth", "tags")}
         self._profile = Profile(**own, temperature="omit", top_p="omit", seed="omit")
-        self._observations: list[Observation] = []
-        self._on_observation = on_observation
         self.requests = 0
 
-    async def run(self) -> list[Observation]:
-        """Return the observations in the order of the requests. Raises BadInput if no request is answered."""
-        await self._choose("access", [{}, *_of_presets("auth", "query")], _YES, accepts=_has_access)
+    async def run(self) -> AsyncIterator[Observation]:
+        """Yield each observation when it is made, as a slow model takes minutes. Raises BadInput without any answer."""
+        yield await self._choose("access", [{}, *_of_presets("auth", "query")], _YES, accepts=_has_access)
         for name, messages in _MESSAGES.items():
-            await self._choose(name, [{name: value} for value in VALUES[name]], messages)
-        await self._reasoning()
-        await self._choose("structured output", _CHOICES["structures"], _PROSE, LARGE, _Colour, _is_colour)
+            yield await self._choose(name, [{name: value} for value in VALUES[name]], messages)
+        yield await self._reasoning()
+        structures = _CHOICES["structures"]
+        yield await self._choose("structured output", structures, _PROSE, LARGE, _Colour, _is_colour)
         if self._profile.structured == "schema":
             dialects = sorted(_of_presets("schema_drop", "schema_unions", "schema_inline"), key=_changes)
-            await self._choose("schema keywords", dialects, _PROSE, LARGE, _Keywords)
-        return self._observations
+            yield await self._choose("schema keywords", dialects, _PROSE, LARGE, _Keywords)
 
-    def _observe(self, topic: str, seen: str, fields: Mapping[str, Any]) -> None:
-        """Note an observation. Later requests have the values of its fields."""
-        self._observations.append(Observation(topic, seen, fields))
-        self._on_observation(self._observations[-1])
+    def _observe(self, topic: str, seen: str, fields: Mapping[str, Any]) -> Observation:
+        """Return an observation. Later requests have the values of its fields."""
         self._profile = self._profile.model_copy(update=dict(fields))
+        return Observation(topic, seen, fields)
 
     async def _ask(
         self,
@@ -176,7 +163,7 @@ class ModelCheck:
         limit: int = SMALL,
         output: type[BaseModel] | None = None,
         accepts: Callable[[Response], bool] = lambda response: isinstance(response, ChatReply),
-    ) -> None:
+    ) -> Observation:
         """Try values of profile fields until the endpoint accepts some. Raises BadInput if it answers no request."""
         seen: list[str] = []
         error = ""
@@ -198,21 +185,16 @@ class ModelCheck:
                     "the server works."
                 )
             seen.append("no value works")
-        if fields:
-            self._observe(topic, f"{'; '.join(seen)}{error}", fields)
+        return self._observe(topic, f"{'; '.join(seen)}{error}", fields)
 
-    async def _reasoning(self) -> None:
+    async def _reasoning(self) -> Observation:
         reply = await self._ask(_SUM, LARGE)
         tokens = (reply.usage.reasoning or 0) if isinstance(reply, ChatReply) else 0
         if not tokens and not (isinstance(reply, ChatReply) and reply.thoughts):
-            self._observe("reasoning", "none seen", {"headroom": 0})
-            return
+            return self._observe("reasoning", "none seen", {"headroom": 0})
         headroom = max(MIN_HEADROOM, 1 << (4 * tokens - 1).bit_length() if tokens else LARGE)
         amount = f" ({tokens} tokens for the sum of two numbers)" if tokens else ""
-        short = await self._ask(_SUM)
-        answered = isinstance(short, ChatReply) and short.text.strip()
-        spent = "" if answered else f"; a limit of {SMALL} tokens leaves no answer"
-        self._observe("reasoning", f"thinks{amount}{spent}", {"headroom": headroom})
+        return self._observe("reasoning", f"thinks{amount}", {"headroom": headroom})
 
 
 def _of_presets(*names: str) -> list[dict[str, Any]]:

@@ -10,12 +10,15 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
+from pydantic import TypeAdapter
+
 from memflow.resources.endpoints.tables import WIRE_WORDS
 
 LONGEST_RESET = 60.0
 """Limits per minute are waited for; some servers report used-up limits of a day although they answer."""
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DATE = TypeAdapter(datetime)
 _EPOCH = 1e9
 """A plain number above this is seconds since 1970, not a duration."""
 
@@ -49,17 +52,13 @@ def _seconds_until(text: str) -> float:
     parts = _DURATION.findall(text)
     if parts and "".join(map("".join, parts)) == text.strip():
         return sum(float(count) * _SECONDS[unit] for count, unit in parts)
-    for parse in (_parse_epoch, parsedate_to_datetime, datetime.fromisoformat):
+    for parse in (_DATE.validate_python, parsedate_to_datetime):
         try:
             time = parse(text)
             return max(0.0, (time.replace(tzinfo=time.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
         except (ValueError, TypeError, OverflowError):
             continue
     return 0.0
-
-
-def _parse_epoch(text: str) -> datetime:
-    return datetime.fromtimestamp(min(float(text), 1e11), UTC)
 
 
 def _number(text: str) -> float | None:

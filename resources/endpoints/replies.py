@@ -189,11 +189,8 @@ def _text(value: Any) -> str:
 
 def _count(value: Any) -> int | None:
     """Return a token count given as an integer, a float or a string; None for anything else."""
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    try:
+        count = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
         return None
-    return int(value) if 0 <= value <= MOST_TOKENS else None  # false for NaN
+    return int(count) if 0 <= count <= MOST_TOKENS else None  # false for NaN

@@ -8,7 +8,6 @@ import json
 import re
 from itertools import groupby
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
@@ -34,7 +33,6 @@ class RequestBodies:
         self.profile = profile
         self.window = profile.window
         """The context window in tokens, if it is known; a refusal of the server may state it later."""
-        self._formats: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 
     def build(self, model: str, request: ChatRequest) -> dict[str, Any]:
         """Return the JSON body of a request. Raises PromptTooLong if its estimated tokens exceed the context window."""
@@ -48,7 +46,7 @@ class RequestBodies:
         body = {"model": model, "messages": messages, **self.parameters(request)}
         if self.window is not None:
             self._fit(body, request.prompt, self.window)
-        return body if request.output is None else body | self._format(request.output)
+        return body if request.output is None else body | _format_of(request.output, self.profile)
 
     def max_tokens(self, request: ChatRequest) -> int:
         """Return the token limit of a request: the limit of the prompt plus the headroom for thoughts."""
@@ -67,12 +65,6 @@ class RequestBodies:
         if profile.seed != "omit" and sampling.seed is not None:
             sent["seed" if profile.seed == "send" else profile.seed] = sampling.seed
         return {**sent, **profile.thinking_levels.get(profile.thinking, {}), **profile.body}
-
-    def _format(self, output: type[BaseModel]) -> dict[str, Any]:
-        """Return the keys of the body that request an answer of this type."""
-        if output not in self._formats:
-            self._formats[output] = _format_of(output, self.profile)
-        return self._formats[output]
 
     def _fit(self, body: dict[str, Any], prompt: str, window: int) -> None:
         """Lower the token limit of a body to what the window leaves. Raises PromptTooLong if it leaves nothing.
@@ -94,6 +86,7 @@ class RequestBodies:
 
 
 def _format_of(output: type[BaseModel], profile: Profile) -> dict[str, Any]:
+    """Return the keys of the body that request an answer of a type."""
     if profile.structured == "prompt":
         return {}
     if profile.structured == "object":

@@ -20,6 +20,8 @@ _SINGLE = ("items", "additionalProperties")
 
 def adapt(schema: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     """Return a schema without the keywords, unions and references that the profile excludes."""
+    if not (profile.schema_drop or profile.schema_inline or profile.schema_unions == "any_of"):
+        return {**schema}
     dialect = _Dialect(schema.get("$defs", {}), profile)
     adapted = dialect.of(schema, ())
     if profile.schema_inline and not dialect.is_recursive:

@@ -50,7 +50,8 @@ def served_models(url: str, key_variable: str, profile: Profile, seconds: float)
 
     async def models() -> dict[str, int | None]:
         async with Endpoint(url, key_variable, profile, timeout=seconds, tries=1) as endpoint:
-            return await endpoint.get("/models", read_models)
+            served, _ = await endpoint.send("/models", read_models)
+        return served
 
     return run_coroutine(models())
 

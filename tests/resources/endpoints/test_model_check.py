@@ -39,10 +39,14 @@ COLOUR = ChatReply("answered", '{"colour": "red"}')
 THOUGHT = ChatReply("answered", "42", usage=ReplyUsage(reasoning=300))
 
 
+async def observed(made: ModelCheck) -> list[Observation]:
+    return [observation async for observation in made.run()]
+
+
 def check(post: Post) -> tuple[dict[str, Any], ModelCheck]:
     """Return the accepted value of each field of an endpoint, and the check."""
     made = ModelCheck("m", post, Profile())
-    seen = asyncio.run(made.run())
+    seen = asyncio.run(observed(made))
     return {name: value for each in seen for name, value in each.fields.items()}, made
 
 
@@ -107,7 +111,9 @@ def test_proposed_profile_gets_typed_answers_from_stub_of_each_provider(
     async def examine() -> tuple[Proposal, list[Completion]]:
         async with Stub(StubBehavior(provider=provider)) as stub:
             model = Model.model_validate({"url": stub.url, "model": "stub"})
-            proposal = propose(await ModelCheck("stub", requests_to(model), model.profile).run(), stub.url)
+            proposal = propose(
+                await observed(ModelCheck("stub", requests_to(model), model.profile)), stub.url
+            )
             endpoint = Endpoint(stub.url, profile=proposal.profile(), patience=1)
             async with OpenAIChat(
                 stub.url, "stub", "", Sampling(max_tokens=2048, seed=1), endpoint=endpoint
@@ -148,7 +154,7 @@ def test_check_says_that_no_structure_works_if_a_model_never_writes_json() -> No
     async def post(profile: Profile, body: Body) -> ChatReply:
         return ChatReply("answered", "Ein Meer.")
 
-    seen = asyncio.run(ModelCheck("m", post, Profile()).run())
+    seen = asyncio.run(observed(ModelCheck("m", post, Profile())))
     assert any("no value works" in each.seen for each in seen)
 
 
