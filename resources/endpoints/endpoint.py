@@ -189,7 +189,7 @@ class Endpoint:
         try:
             return read(content)
         except ErrorReply as reply:
-            error = error_in_body(reply.error)
+            error = error_in_body(reply.args[0])
             raise error.failure(headers, self.address, model, self._api_key.variable) from reply
         except BrokenReply as reply:
             raise RetryableError(str(reply), broken=True) from reply

@@ -29,13 +29,8 @@ class HostedModel(NamedTuple):
 
     def settings(self) -> dict[str, Any]:
         """Return the model as a section [models.NAME] of memflow.toml."""
-        section = {
-            "url": self.url,
-            "model": self.name,
-            "key_variable": self.key_variable,
-            "preset": self.preset,
-        }
-        return {"kind": "endpoint", **section}
+        section = {name: getattr(self, name) for name in ("url", "key_variable", "preset")}
+        return {"kind": "endpoint", "model": self.name, **section}
 
 
 def settings_name(model: str) -> str:

@@ -28,11 +28,7 @@ class BrokenReply(Exception):
 
 
 class ErrorReply(Exception):
-    """The exception for an error in a response of status 200. `error` is the decoded error."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__("the response is an error")
-        self.error = error
+    """The exception for an error in a response of status 200. Its argument is the decoded error."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ are returned, not followed, so that no key reaches another host.
 
 import asyncio
 import ssl
-from functools import cache
 from typing import Any
 
 import aiohttp
@@ -19,8 +18,6 @@ from memflow.resources.endpoints.api_keys import NO_KEY, ApiKey
 from memflow.resources.endpoints.error_responses import CONNECT_TIMEOUT, RetryableError
 from memflow.resources.endpoints.profiles import Profile
 
-KEEPALIVE_S = 30.0
-"""Seconds for which an unused connection stays open."""
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 """Headers that do not describe the decoded content."""
 VERSION = "api-version"
@@ -48,9 +45,9 @@ class BoundedClient(openai.DefaultAioHttpClient):
         self._deadline, self._response_bytes = timeout, response_bytes
         try:
             super().__init__(
-                limits=httpx2.Limits(max_connections=concurrency, keepalive_expiry=KEEPALIVE_S),
+                limits=httpx2.Limits(max_connections=concurrency),
                 timeout=httpx2.Timeout(None, connect=min(timeout, CONNECT_TIMEOUT)),
-                verify=_tls(),
+                verify=ssl.create_default_context(),  # with SSL_CERT_FILE
                 proxy=self._proxy,
                 trust_env=False,
                 follow_redirects=False,
@@ -131,9 +128,3 @@ def open_client(
     if profile.auth == "api-key" and (version := options["default_query"].pop(VERSION, None)):
         return openai.AsyncAzureOpenAI(**options, api_version=version)
     return openai.AsyncOpenAI(**options)
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Return the trusted certificates: those of the system, or of SSL_CERT_FILE. Reading them takes some 20 ms."""
-    return ssl.create_default_context()

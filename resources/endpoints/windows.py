@@ -24,14 +24,13 @@ FILE = "windows.json"
 """The file in the home: tokens by address and model."""
 LEAST_WINDOW, MOST_WINDOW = 128, 1 << 30
 """Smaller and larger numbers are no context windows."""
-_STATED = tuple(re.compile(pattern, re.IGNORECASE) for pattern in WIRE_WORDS["stated_windows"])
 _Learned = TypeAdapter(dict[str, int])
 
 
 def window_in_error(details: str) -> int | None:
     """Return the window that the text of an error response states for a prompt that is too long; None without one."""
-    for pattern in _STATED:
-        match = pattern.search(details)
+    for pattern in WIRE_WORDS["stated_windows"]:
+        match = re.search(pattern, details, re.IGNORECASE)
         if match and (window := _plausible(int(match[1].replace(",", "") or 0))):
             return window
     return None

@@ -15,7 +15,6 @@ from stub.odd_json import completion
 from memflow.chat.conversation import EPISODE
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import BadSettings, EndpointDown, ModelMisconfigured
-from memflow.resources.endpoints import transport
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.embedder import EndpointEmbedder
 from memflow.resources.endpoints.endpoint import Endpoint
@@ -136,7 +135,6 @@ async def test_self_signed_certificate_is_refused_until_ssl_cert_file_names_it(
 
     own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     own.load_cert_chain(*certificate)
-    monkeypatch.setattr(transport, "_tls", ssl.create_default_context)
     async with local_server(answer, own) as address:
         url = address.replace("http://127.0.0.1", "https://localhost")
         with pytest.raises(EndpointDown, match=r"self-signed certificate.*Set SSL_CERT_FILE to a file"):
