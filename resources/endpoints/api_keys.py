@@ -13,8 +13,8 @@ _MASKED = re.compile(r"([\w-]{3,})(?:[*\u2022]{2,}|(?:\\u2022){2,}|\.{3}|\u2026|
 """A key as servers print it, also in JSON: its first characters, a mask, its last characters."""
 _MASKED_LENGTH = 6
 """Minimum number of characters that a masked key shows."""
-_SECRET_LENGTH = 8
-"""Minimum length of a secret that is removed from texts; a shorter one is a placeholder."""
+_SECRET_LENGTH, _START = 8, 2
+"""Minimum length of a secret, as a shorter one is a placeholder; characters of it without which no text is searched."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class ApiKey:
     def redact(self, text: str) -> str:
         """Return a text with <VARIABLE> in place of the key: whole, also as JSON may escape it, or masked."""
         secret, name = self.value, f"<{self.variable}>"
-        if len(secret) < _SECRET_LENGTH or secret[:3] not in text:
+        if len(secret) < _SECRET_LENGTH or secret[:_START] not in text:
             return text
 
         def replace(match: re.Match[str]) -> str:
@@ -59,6 +59,6 @@ class ApiKey:
 
     def redact_content(self, content: bytes) -> bytes:
         """Return the content of a response without the key."""
-        if self.value[:3].encode() not in content:
+        if self.value[:_START].encode() not in content:
             return content
         return self.redact(content.decode(errors="surrogateescape")).encode(errors="surrogateescape")

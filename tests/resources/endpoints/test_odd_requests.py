@@ -62,7 +62,7 @@ async def test_few_rejections_among_concurrent_requests_do_not_end_the_step() ->
         )
     failed = found[: 2 * SIGNS]
     assert {type(error) for error in failed} == {RequestRefused}
-    assert "memflow models check NAME" in str(failed[0])
+    assert any("memflow models check NAME" in str(error) for error in failed)
     assert all(isinstance(completion, Completion) for completion in found[2 * SIGNS :])
 
 
