@@ -15,8 +15,8 @@ from memflow.memories.main_code import main_code
 from memflow.memories.memory import Memory
 from memflow.memories.user_memories import memory_name
 from memflow.resources.endpoints.addresses import check_address
-from memflow.resources.endpoints.model_list import served_models
 from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.windows import served_models
 from memflow.resources.files.disks import os_fault
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.settings import Settings

@@ -78,8 +78,7 @@ def _row(settings: "Settings", name: str, model: "Model") -> dict[str, Any]:
 def _observe_window(settings: "Settings", model: "Model") -> "Observation":
     """Return the window that the server of a model states, and record it; else the setting that states it."""
     from memflow.resources.endpoints.model_check import Observation
-    from memflow.resources.endpoints.model_list import served_models, window_of
-    from memflow.resources.endpoints.windows import record_window
+    from memflow.resources.endpoints.windows import record_window, served_models, window_of
 
     try:
         served = served_models(model.url, model.key_variable, model.profile, PATIENCE)
@@ -106,9 +105,7 @@ def check(
     No setting changes. The context window that the server states is recorded in the home. The requests cost some
     thousand tokens at most.
     """
-    from memflow.resources.endpoints.model_check import ModelCheck
-    from memflow.resources.endpoints.model_check_requests import requests_to
-    from memflow.resources.endpoints.profile_proposal import propose
+    from memflow.resources.endpoints.model_check import ModelCheck, propose, requests_to
 
     settings = front_of(ctx).load()
     settings.model(name)  # with the known names, if it is none
@@ -116,14 +113,16 @@ def check(
     if model.kind != "endpoint":
         raise BadInput(f'the model {name} has no address to check. Choose a model with kind = "endpoint".')
     message(f"memflow: about ten requests to {model.model} at {model.url}; a slow model takes minutes.")
-    made = ModelCheck(
-        model.model,
-        requests_to(model),
-        model.profile,
-        lambda seen: message(f"memflow: {seen.topic}: {seen.seen}"),
-    )
-    observations = asyncio.run(made.run())
-    observations.append(_observe_window(settings, model))
+    made = ModelCheck(model.model, requests_to(model), model.profile)
+
+    async def observe() -> "list[Observation]":
+        observations = []
+        async for seen in made.run():
+            message(f"memflow: {seen.topic}: {seen.seen}")
+            observations.append(seen)
+        return observations
+
+    observations = [*asyncio.run(observe()), _observe_window(settings, model)]
     proposal = propose(observations, model.url, model.preset)
     fits = proposal.profile() == model.profile
     seen = [{"topic": observation.topic, "seen": observation.seen} for observation in observations]

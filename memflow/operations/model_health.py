@@ -66,7 +66,7 @@ def embedder_finding(settings: "Settings") -> Finding:
 def _served(url: str, model: str, key_variable: str, profile: "Profile") -> str:
     """Return the model and the address that serves it. Raises BadSettings if its list of models lacks the model."""
     from memflow.resources.endpoints.addresses import display_address
-    from memflow.resources.endpoints.model_list import served_models
+    from memflow.resources.endpoints.windows import served_models
 
     known = [*served_models(url, key_variable, profile, PATIENCE)]
     if model not in known:

@@ -7,7 +7,6 @@ from urllib.request import getproxies, proxy_bypass
 from memflow.errors import BadSettings
 
 ADDRESS_FORM = "http:// or https://, a host and a path, such as http://127.0.0.1:8000/v1"
-_LOCAL = ("127.0.0.1", "localhost", "::1")
 
 
 def display_address(url: str) -> str:
@@ -54,13 +53,10 @@ def proxy_of(url: str) -> str | None:
 
     A client calls this once, because aiohttp's own lookup costs two thread switches per request.
     """
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname
-    except ValueError:  # the request reports an invalid address
+    if not is_address(url) or reaches_loopback(url):  # the request reports an invalid address
         return None
-    if host is None or host in _LOCAL or proxy_bypass(host):
+    parts, proxies = urlsplit(url), getproxies()
+    if proxy_bypass(parts.hostname or ""):
         return None
-    proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"

@@ -9,12 +9,12 @@ from memflow.errors import BadSettings
 NO_KEY = "EMPTY"
 """The key that is sent where none is set."""
 
-_MASKED = re.compile(r"([\w-]{3,})(?:[*\u2022]{2,}|\.{3}|\u2026)([\w-]*)")
-"""A key as servers print it: its first characters, a mask, its last characters."""
+_MASKED = re.compile(r"([\w-]{3,})(?:[*\u2022]{2,}|(?:\\u2022){2,}|\.{3}|\u2026|\\u2026)([\w-]*)")
+"""A key as servers print it, also in JSON: its first characters, a mask, its last characters."""
 _MASKED_LENGTH = 6
 """Minimum number of characters that a masked key shows."""
-_SECRET_LENGTH = 8
-"""Minimum length of a secret that is removed from texts; a shorter one is a placeholder."""
+_SECRET_LENGTH, _START = 8, 2
+"""Minimum length of a secret, as a shorter one is a placeholder; characters of it without which no text is searched."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,21 @@ class ApiKey:
         return {header.strip(): f"{scheme.strip()} {self.value or NO_KEY}".strip()}
 
     def redact(self, text: str) -> str:
-        """Return a text with <VARIABLE> in place of the key, whole or masked."""
-        secret = self.value
-        if len(secret) < _SECRET_LENGTH or secret[:3] not in text:
+        """Return a text with <VARIABLE> in place of the key: whole, also as JSON may escape it, or masked."""
+        secret, name = self.value, f"<{self.variable}>"
+        if len(secret) < _SECRET_LENGTH or secret[:_START] not in text:
             return text
-        name = f"<{self.variable}>"
-        return _MASKED.sub(
-            lambda match: name if self._is_masked(match) else match[0], text.replace(secret, name)
-        )
 
-    def _is_masked(self, match: re.Match[str]) -> bool:
-        shown = len(match[1]) + len(match[2])
-        return shown >= _MASKED_LENGTH and self.value.startswith(match[1]) and self.value.endswith(match[2])
+        def replace(match: re.Match[str]) -> str:
+            shown = len(match[1]) + len(match[2])
+            known = secret.startswith(match[1]) and secret.endswith(match[2])
+            return name if known and shown >= _MASKED_LENGTH else match[0]
+
+        whole = "".join(c if c.isalnum() else rf"\\?(?:{re.escape(c)}|(?i:u{ord(c):04x}))" for c in secret)
+        return _MASKED.sub(replace, re.sub(whole, lambda match: name, text))
+
+    def redact_content(self, content: bytes) -> bytes:
+        """Return the content of a response without the key."""
+        if self.value[:_START].encode() not in content:
+            return content
+        return self.redact(content.decode(errors="surrogateescape")).encode(errors="surrogateescape")

@@ -4,23 +4,18 @@ request_bodies.py builds requests, replies.py parses replies, endpoint.py sends 
 completions is in memflow.chat.ledger. memflow.chat.asking repeats a request if its answer cannot be parsed.
 """
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.budget import Budget, Prices, Spending
 from memflow.chat.loops import loop_of
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
-from memflow.errors import ModelMisconfigured, NoAnswer, PromptTooLong, RequestRefused
+from memflow.errors import NoAnswer, PromptTooLong, RequestRefused
 from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.profile_advice import (
-    ignored_structure,
-    misconfiguration,
-    no_room_for_thoughts,
-)
+from memflow.resources.endpoints.profile_advice import ProfileFit
 from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.endpoints.request_bodies import RequestBodies
 from memflow.resources.endpoints.windows import window_in_error
@@ -28,22 +23,6 @@ from memflow.tokens import estimate
 
 BLANK_TRIES = 3
 """Maximum number of times that a request is sent while its replies are blank."""
-
-PROSE_REPLIES = 5
-"""Typed requests answered without JSON, and none with it, after which the server is known to ignore the structure.
-
-Repeated requests do not count: a model may decline a few users' questions in prose, each time.
-"""
-
-THINKING_TOKENS = 2048
-"""A token limit in which most thoughts end."""
-LOST_REPLIES = 5
-"""Replies whose thoughts used up a lower limit, at least half of those, after which the model is known to think."""
-
-
-T = TypeVar("T")
-Form = tuple[str, frozenset[tuple[str, str]]]
-"""What a server accepts or rejects alike: a prompt, and which roles follow which."""
 
 
 class OpenAIChat:
@@ -75,14 +54,9 @@ class OpenAIChat:
         self.bound = TokenBound()
         self.budget = budget or Budget()
         self.prices = prices or Prices()
-        self._recovered = False
-        self._accepted: set[Form] = set()
-        self._follows_structure = False
-        self._prose = 0
-        self._narrow = self._lost = 0
         self.endpoint = endpoint or Endpoint(url, concurrency=concurrency)
         self.bodies = RequestBodies(self.endpoint.profile)
-        self.section = section
+        self.fit = ProfileFit(model, section, self.endpoint.profile)
         self.on_window = on_window
 
     async def __aenter__(self) -> "OpenAIChat":
@@ -96,27 +70,22 @@ class OpenAIChat:
         """Return the model's answer. After a blank reply, the same request is sent again.
 
         Raises PromptTooLong and BudgetSpent before the request is sent; NoAnswer if the replies are blank, refused or
-        filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.post.
+        filtered; ModelMisconfigured if the server rejects all requests; and the errors of Endpoint.send.
         """
 
-        def read(content: bytes) -> tuple[ChatReply, None]:
-            reply = self._without_secrets(read_reply(content, self.endpoint.profile))
-            return self._with_recovered_text(reply, request), None
-
         body = self.bodies.build(self.model, request)
+        self.fit.on_request(request)
         for repetition in range(BLANK_TRIES):
             try:
-                reply, _, completion = await self.send(request, body, repetition, read)
+                reply, completion = await self.send(request, body, repetition)
             except PromptTooLong as error:
                 raise self._with_window(error) from error.__cause__
             except RequestRefused as error:
-                raise self._misconfiguration(error, request) or error from error.__cause__
-            self._accepted.add(_form(request))
+                raise self.fit.on_rejection(error, request) from error.__cause__
+            self.fit.on_reply(reply, request, self.bodies.max_tokens(request))
             if reply.end != "blank":
                 break
         if reply.end in ("answered", "cut"):
-            self._require_headroom(reply, request)
-            self._require_structure(reply, request)
             return completion
         raise self.no_answer(reply)
 
@@ -140,82 +109,21 @@ class OpenAIChat:
         return NoAnswer(reason, "blank" if reason == blank else reply.end)
 
     async def send(
-        self,
-        request: ChatRequest,
-        body: dict[str, Any],
-        repetition: int,
-        read: Callable[[bytes], tuple[ChatReply, T]],
-    ) -> tuple[ChatReply, T, Completion]:
-        """Return the reply to a request, what else `read` returns of a response, and the completion.
+        self, request: ChatRequest, body: dict[str, Any], repetition: int
+    ) -> tuple[ChatReply, Completion]:
+        """Return the reply to a request, and the completion.
 
-        The cost of every reply is charged to the budget. Raises the errors of Endpoint.post.
+        The cost of every reply is charged to the budget. Raises the errors of Endpoint.send.
         """
         async with self.budget.admit(self._most_spending(request)) as took:
             key = request.digest(self.fingerprint) + (f"-{repetition}" if repetition else "")
-            (reply, more), latency_s = await self.endpoint.post("/chat/completions", body, read, key)
+            read = partial(read_reply, profile=self.endpoint.profile)
+            received, latency_s = await self.endpoint.send("/chat/completions", read, body, key)
+            reply = _with_recovered_text(received, request)
             completion = self._completion_of(reply, request, latency_s)
             cost = self.prices.cost(completion.prompt_tokens, completion.completion_tokens)
             took.append(Spending(1, completion.prompt_tokens + completion.completion_tokens, cost))
-        return reply, more, completion
-
-    def _without_secrets(self, reply: ChatReply) -> ChatReply:
-        """Return a reply without API keys, which a server may repeat."""
-        redact = self.endpoint.redact
-        text, thoughts, note = redact(reply.text), redact(reply.thoughts), redact(reply.note)
-        if (text, thoughts, note) == (reply.text, reply.thoughts, reply.note):
-            return reply
-        return replace(reply, text=text, thoughts=thoughts, note=note)
-
-    def _with_recovered_text(self, reply: ChatReply, request: ChatRequest) -> ChatReply:
-        """Return a reply with the requested JSON as text, also if only its thoughts contain the JSON; log that once.
-
-        Some servers with a reasoning parser return an answer without thoughts as thoughts (vllm#19222), and no text.
-        JSON among words is a draft, not an answer.
-        """
-        thoughts = reply.thoughts.strip()
-        if reply.end not in ("blank", "cut") or reply.text.strip() or request.output is None:
-            return reply
-        if not thoughts.startswith("{"):
-            return reply
-        if parse_completion(Completion(thoughts), request.output)[0] is None:
-            return reply
-        if not self._recovered:
-            self._recovered = True
-            logging.getLogger("memflow").warning(
-                "%s at %s returns JSON answers in the field of its thoughts; they are used. Switch its thinking on or "
-                "its reasoning parser off.",
-                self.model,
-                self.endpoint.address,
-            )
-        return replace(reply, end="answered", text=thoughts, thoughts="")
-
-    def _misconfiguration(self, error: RequestRefused, request: ChatRequest) -> ModelMisconfigured | None:
-        """Return the error for a rejection that all requests would get; None if the server has accepted this form."""
-        if error.status != 401 and _form(request) in self._accepted:
-            return None
-        prompt = "\n".join(message.content for message in request.messages)
-        return misconfiguration(error, self.section, self.endpoint.profile, prompt)
-
-    def _require_headroom(self, reply: ChatReply, request: ChatRequest) -> None:
-        """Raise ModelMisconfigured if many answers are empty because thoughts use up low token limits."""
-        if self.bodies.max_tokens(request) >= THINKING_TOKENS:
-            return
-        self._narrow += 1
-        self._lost += (
-            reply.end == "cut" and not reply.text.strip() and bool(reply.thoughts or reply.usage.reasoning)
-        )
-        if self._lost >= LOST_REPLIES and 2 * self._lost >= self._narrow:
-            raise no_room_for_thoughts(self.model, self.section)
-
-    def _require_structure(self, reply: ChatReply, request: ChatRequest) -> None:
-        """Raise ModelMisconfigured if the first typed replies are prose: the server ignores the requested structure."""
-        profile = self.endpoint.profile
-        if self._follows_structure or request.output is None or profile.structured == "prompt":
-            return
-        self._follows_structure = "{" in reply.text
-        self._prose += reply.end == "answered" and request.attempt == 0
-        if self._prose >= PROSE_REPLIES and not self._follows_structure:
-            raise ignored_structure(self.model, self.section, profile)
+        return reply, completion
 
     def _completion_of(self, reply: ChatReply, request: ChatRequest, latency_s: float) -> Completion:
         """Return the completion of a reply. Token counts that the server does not report are estimated."""
@@ -244,6 +152,16 @@ class OpenAIChat:
         return Spending(1, prompt_tokens + answer_tokens, self.prices.cost(prompt_tokens, answer_tokens))
 
 
-def _form(request: ChatRequest) -> Form:
-    roles = ["", *(message.role for message in request.messages)]
-    return request.prompt, frozenset(pairwise(roles))
+def _with_recovered_text(reply: ChatReply, request: ChatRequest) -> ChatReply:
+    """Return a reply with the requested JSON as text, also if only its thoughts contain the JSON.
+
+    Some servers with a reasoning parser return an answer without thoughts as thoughts (vllm#19222), and no text.
+    JSON among words is a draft, not an answer.
+    """
+    thoughts = reply.thoughts.strip()
+    has_answer = reply.end not in ("blank", "cut") or reply.text.strip()
+    if has_answer or request.output is None or not thoughts.startswith("{"):
+        return reply
+    if parse_completion(Completion(thoughts), request.output)[0] is None:
+        return reply
+    return replace(reply, end="answered", text=thoughts, thoughts="")

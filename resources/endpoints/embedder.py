@@ -4,10 +4,10 @@ The hashing embedder, which needs no model, is memflow/memories/hashing_embedder
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
-from pydantic import BaseModel, Field, FiniteFloat, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from memflow.chat.conversation import EPISODE
 from memflow.memories.entries import Vector
@@ -18,6 +18,8 @@ from memflow.resources.models.cached_embedder import CachedEmbedder, VectorStore
 
 RESPONSE_BYTES = 64 * 2**20
 """Maximum size of a response: 128 vectors of 16,384 numbers, each of 32 characters."""
+LARGEST = 1e15
+"""Maximum of the numbers of a vector, whose length is a 32-bit float."""
 CONCURRENCY = 16
 """Maximum number of concurrent requests."""
 
@@ -25,7 +27,7 @@ CONCURRENCY = 16
 class EndpointEmbedder(CachedEmbedder):
     """An embedding model at an OpenAI-compatible address, such as vLLM's pooling runner.
 
-    An asynchronous context manager; raises the errors of Endpoint.post.
+    An asynchronous context manager; raises the errors of Endpoint.send.
     """
 
     def __init__(
@@ -66,12 +68,12 @@ class EndpointEmbedder(CachedEmbedder):
         """Send the texts in one request. Return their vectors and the latency."""
         EPISODE.set("")  # the texts are of several conversations
         body = self.form.body(self.model, texts, fields, self.length)
-        return await self.endpoint.post("/embeddings", body, read_vectors)
+        return await self.endpoint.send("/embeddings", read_vectors, body)
 
 
 class _Embedding(BaseModel):
     index: int
-    embedding: list[FiniteFloat] = Field(min_length=1)
+    embedding: list[Annotated[float, Field(ge=-LARGEST, le=LARGEST)]] = Field(min_length=1)
 
 
 class _Embeddings(BaseModel):
@@ -91,8 +93,4 @@ def read_vectors(content: bytes) -> list[Vector]:
     data = sorted(response.data, key=lambda embedding: embedding.index)
     if len({len(embedding.embedding) for embedding in data}) > 1:
         raise BrokenReply("the response contains vectors of different lengths")
-    with np.errstate(over="ignore"):
-        vectors = [np.asarray(embedding.embedding, dtype=np.float32) for embedding in data]
-        if not all(np.isfinite(np.linalg.norm(vector)) for vector in vectors):
-            raise BrokenReply("the response contains a vector whose numbers are too large")
-    return vectors
+    return [np.asarray(embedding.embedding, dtype=np.float32) for embedding in data]

@@ -3,18 +3,17 @@
 embedders.toml has a preset per family of models; [embedder] in memflow.toml names one, and overrides single fields.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import metadata
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from memflow.errors import BadSettings
 from memflow.fingerprint import digest
+from memflow.resources.endpoints.tables import load_table
 from memflow.suggestions import unknown_name
 
 if TYPE_CHECKING:
@@ -80,8 +79,7 @@ class EmbeddingForm(BaseModel):
 @cache
 def presets() -> Mapping[str, EmbeddingForm]:
     """Return the presets of embedders.toml by name."""
-    text = files("memflow.resources.endpoints").joinpath("embedders.toml").read_text(encoding="utf-8")
-    return {name: EmbeddingForm(**fields) for name, fields in tomllib.loads(text).items()}
+    return {name: EmbeddingForm(**fields) for name, fields in load_table("embedders").items()}
 
 
 def preset(name: str) -> EmbeddingForm:
@@ -107,7 +105,4 @@ def advised_preset(model: str) -> str:
 
 def installed_version(package: str) -> str:
     """Return the version of a package; empty if it is not installed."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return ""
+    return next((found.version for found in metadata.distributions(name=package)), "")

@@ -4,23 +4,20 @@
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from memflow.chat.budget import Prices
 from memflow.resources.endpoints.profiles import Preset
+from memflow.resources.endpoints.tables import load_table
 
 _DATED = re.compile(r"-(\d{4}-\d\d-\d\d|\d{8})$")
 """The end of the name of a dated version, which has the price of its model."""
 
 
-@dataclass(frozen=True)
-class HostedModel:
+class HostedModel(NamedTuple):
     """A hosted model: its name at the provider, the provider's address, and its prices with their date."""
 
     name: str
@@ -32,13 +29,8 @@ class HostedModel:
 
     def settings(self) -> dict[str, Any]:
         """Return the model as a section [models.NAME] of memflow.toml."""
-        return {
-            "kind": "endpoint",
-            "url": self.url,
-            "model": self.name,
-            "key_variable": self.key_variable,
-            "preset": self.preset,
-        }
+        section = {name: getattr(self, name) for name in ("url", "key_variable", "preset")}
+        return {"kind": "endpoint", "model": self.name, **section}
 
 
 def settings_name(model: str) -> str:
@@ -49,7 +41,6 @@ def settings_name(model: str) -> str:
 @cache
 def hosted_models() -> Mapping[str, HostedModel]:
     """Return the hosted models of hosted_models.toml by name."""
-    text = files("memflow.resources.endpoints").joinpath("hosted_models.toml").read_text(encoding="utf-8")
     return {
         name: HostedModel(
             name,
@@ -59,7 +50,7 @@ def hosted_models() -> Mapping[str, HostedModel]:
             Prices(listed["input"], listed.get("output", 0.0), listed.get("cached")),
             listed["date"],
         )
-        for provider in tomllib.loads(text).values()
+        for provider in load_table("hosted_models").values()
         for name, listed in provider["models"].items()
     }
 
@@ -68,7 +59,7 @@ def find_hosted(name: str) -> HostedModel | None:
     """Return a hosted model, also a dated version of one such as gpt-4o-2024-08-06; None for another name."""
     models = hosted_models()
     listed = models.get(name) or models.get(_DATED.sub("", name))
-    return listed and HostedModel(**{**vars(listed), "name": name})
+    return listed and listed._replace(name=name)
 
 
 def listed_prices(name: str, url: str) -> Prices | None:

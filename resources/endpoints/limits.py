@@ -5,7 +5,6 @@ import time
 from collections.abc import Callable
 from heapq import heappop, heappush
 from itertools import count
-from weakref import WeakKeyDictionary
 
 from memflow.chat.priority import REMAINING
 
@@ -29,10 +28,6 @@ class AdaptiveLimiter:
         self._halved_at = float("-inf")
         self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
         self._arrivals = count()
-        self.paused_until = float("-inf")
-        """Until when the server asks all requests to wait, on the clock of the endpoint."""
-        self.answered_at: float | None = None
-        """When the address last answered, on the clock of the endpoint; None while it has not."""
 
     async def __aenter__(self) -> "AdaptiveLimiter":
         if self._waiting or self.in_flight >= int(self.limit):
@@ -69,16 +64,3 @@ class AdaptiveLimiter:
             if not turn.done():
                 self.in_flight += 1
                 turn.set_result(None)
-
-
-_shared: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[str, AdaptiveLimiter]] = WeakKeyDictionary()
-
-
-def limiter_of(url: str, most: int) -> AdaptiveLimiter:
-    """Return the limiter that all clients of an address share in the event loop; the smallest `most` applies."""
-    limiters = _shared.setdefault(asyncio.get_running_loop(), {})
-    limiter = limiters.setdefault(url, AdaptiveLimiter(most))
-    if most < limiter.most:
-        limiter.most = most
-        limiter.limit = min(limiter.limit, float(most))
-    return limiter

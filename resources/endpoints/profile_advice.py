@@ -1,106 +1,102 @@
-"""Errors for requests that a server rejects because of the model's profile; `memflow models check` finds what fits.
+"""What the requests of a model show about its profile. `memflow models check` finds a profile that fits.
 
 A request is never changed and repeated in silence, since its form affects the answers.
 """
 
-import json
-import re
+from collections import Counter
+from itertools import pairwise
 
+from memflow.chat.requests import ChatRequest
 from memflow.errors import ModelMisconfigured, PromptTooLong, RequestRefused
-from memflow.resources.endpoints.profiles import Profile, toml_value
+from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.replies import ChatReply
 
-_REJECTS = re.compile(
-    r"unsupported|not support|not permitted|not allowed|unavailable|not available|extra_forbidden|extra inputs|unknown"
-    r"|unrecogni[sz]ed|invalid|must be|must alternate|only|failed|denied|not found|may not be",
-    re.IGNORECASE,
-)
-_PARAMETERS = (
-    *("max_tokens", "max_completion_tokens", "temperature", "top_p", "seed", "random_seed"),
-    *("minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "exclusiveMinimum"),
-    *("exclusiveMaximum", "pattern", "format", "default", "uniqueItems", "multipleOf", "title", "examples"),
-    *("oneOf", "discriminator"),
-)
-"""Parameters and keywords that a profile renames or omits. Rejections name them in quotes, echoed prompts rarely."""
-_FORMS = re.compile(
-    r"response_format|json_schema|json_object|tool_choice|\$ref|must alternate|only one system|system role"
-    r"|system message|developer|subscription key|api-version|resource not found",
-    re.IGNORECASE,
-)
-"""Words about the structure of answers, roles and access, which a profile sets."""
-_TOO_MANY = re.compile(r"too large|too high|at most|exceeds|less than|valid range", re.IGNORECASE)
-"""Words about a value that is too large for one request, of a parameter that the server knows."""
-_ECHO = 16
-"""Characters of a prompt in a row that an error response repeats rather than says."""
+SIGNS = 5
+"""Requests that end alike, none or few of which should, after which the profile is known not to fit."""
+THINKING_TOKENS = 2048
+"""A token limit in which most thoughts end."""
+OF_ALL_REQUESTS = (401, 404)
+"""Statuses with which a server rejects the key, the URL or the model, and so all requests."""
+
+Form = tuple[str, frozenset[tuple[str, str]]]
+"""What a server accepts or rejects alike: a prompt, and which roles follow which."""
 
 
-def misconfiguration(
-    error: RequestRefused, section: str, profile: Profile, prompt: str = ""
-) -> ModelMisconfigured | None:
-    """Return the error for a rejection that all requests of the model would get; None for other rejections.
+class ProfileFit:
+    """Counts of requests that end as if the profile does not fit the server.
 
-    `section` is the model's table in memflow.toml, such as models.gpt; "" for the model of the command line. What the
-    error response repeats of `prompt` says nothing about the settings.
+    `section` is the model's table in memflow.toml, such as models.gpt; "" for the model of the command line.
     """
-    if isinstance(error, PromptTooLong):
-        return None
-    said = str(error).rstrip(".")
-    if _concerns_form(_without_echo(error.details, prompt), profile):
-        return ModelMisconfigured(f"{said}. {_fix(section)}")
-    if error.status == 404:
-        where = f"`model` or `url` below [{section}] in memflow.toml" if section else "--model or --url"
-        return ModelMisconfigured(f"{said}. Fix {where}, then rerun.")
-    return ModelMisconfigured(str(error)) if error.status == 401 else None
+
+    def __init__(self, model: str, section: str, profile: Profile) -> None:
+        self._model, self._section, self._profile = model, section, profile
+        self._accepted: set[Form] = set()
+        self._sent, self._rejected = Counter[Form](), Counter[Form]()
+        self._has_json = False
+        self._prose = self._narrow = self._lost = 0
+
+    def on_request(self, request: ChatRequest) -> None:
+        """Count a request."""
+        self._sent[_form(request)] += 1
+
+    def on_rejection(
+        self, error: RequestRefused, request: ChatRequest
+    ) -> RequestRefused | ModelMisconfigured:
+        """Return the error to raise for a rejected request: ModelMisconfigured if the server would reject all alike.
+
+        A few odd requests fail alone. Rejections arrive before the answers to requests that were sent at the same time.
+        """
+        form = _form(request)
+        if isinstance(error, PromptTooLong) or (form in self._accepted and error.status != 401):
+            return error
+        self._rejected[form] += 1
+        many = max(SIGNS, self._sent[form] // 2)
+        if error.status in OF_ALL_REQUESTS or self._rejected[form] >= many:
+            return self.misfit(str(error))
+        message = f"{str(error).rstrip('.')}. If all such requests are rejected: {self._advice()}"
+        return RequestRefused(message, error.status, error.details)
+
+    def on_reply(self, reply: ChatReply, request: ChatRequest, limit: int) -> None:
+        """Count a reply to a request with a token limit. Raises ModelMisconfigured if too many are no answers."""
+        self._accepted.add(_form(request))
+        if reply.end not in ("answered", "cut"):
+            return
+        if limit < THINKING_TOKENS:
+            thinks = bool(reply.thoughts or reply.usage.reasoning)
+            self._narrow += 1
+            self._lost += reply.end == "cut" and not reply.text.strip() and thinks
+            if self._lost >= SIGNS and 2 * self._lost >= self._narrow:
+                raise self.misfit(
+                    f"{self._model} thinks until the token limit, so that there is no room for answers: its profile "
+                    "needs `headroom`"
+                )
+        structured = self._profile.structured
+        if request.output is None or structured == "prompt" or self._has_json:
+            return
+        self._has_json = "{" in reply.text
+        # A model may decline a few users' questions in prose, at each attempt.
+        self._prose += reply.end == "answered" and request.attempt == 0
+        if self._prose >= SIGNS and not self._has_json:
+            raise self.misfit(
+                f'{self._model} answers in prose: its server ignores `structured = "{structured}"`'
+            )
+
+    def misfit(self, fault: str) -> ModelMisconfigured:
+        """Return the error for a fault of all requests, with the command that finds the settings."""
+        return ModelMisconfigured(f"{fault.rstrip('.')}. {self._advice()}")
+
+    def _advice(self) -> str:
+        if self._section:
+            return (
+                f"Fix `model`, `url` or the profile below [{self._section}] in memflow.toml, then rerun. "
+                f"`memflow models check {self._section.partition('.')[2]}` prints the profile that fits."
+            )
+        return (
+            "Fix --model or --url, or add --preset with the server's provider, then rerun. For another profile, define "
+            "the model in memflow.toml and run `memflow models check NAME`."
+        )
 
 
-def ignored_structure(model: str, section: str, profile: Profile) -> ModelMisconfigured:
-    """Return the error for a server that answers in prose although the request asks for JSON."""
-    return ModelMisconfigured(
-        f"{model} answers in prose: its server ignores `structured = {toml_value(profile.structured)}`. {_fix(section)}"
-    )
-
-
-def no_room_for_thoughts(model: str, section: str) -> ModelMisconfigured:
-    """Return the error for a model whose thoughts use up the token limits of its answers."""
-    return ModelMisconfigured(
-        f"{model} thinks until the token limit, so that there is no room for answers: its profile needs `headroom`. "
-        f"{_fix(section)}"
-    )
-
-
-def _fix(section: str) -> str:
-    """Return the sentence that names the command which finds the settings."""
-    if section:
-        return f"Run `memflow models check {section.partition('.')[2]}`, write what it prints, then rerun."
-    return (
-        "Add --preset with the server's provider to the command, or define the model in memflow.toml and run `memflow "
-        "models check NAME`, then rerun."
-    )
-
-
-def _concerns_form(details: str, profile: Profile) -> bool:
-    """Return whether the text of an error response rejects the form of requests, which the profile sets."""
-    if not _REJECTS.search(details) or _TOO_MANY.search(details):
-        return False
-    own = (*profile.thinking_levels.get(profile.thinking, {}), *profile.body)
-    return _FORMS.search(details) is not None or any(_names(details, name) for name in (*_PARAMETERS, *own))
-
-
-def _names(details: str, parameter: str) -> bool:
-    return re.search(rf"[\"'`]{re.escape(parameter)}\\?[\"'`]", details) is not None
-
-
-def _without_echo(details: str, prompt: str) -> str:
-    """Return the text of an error response without the parts of the prompt that it repeats."""
-    sent = f"{prompt}\n{json.dumps(prompt, ensure_ascii=False)}"
-    kept: list[str] = []
-    start = 0
-    while start < len(details):
-        end = start + _ECHO
-        if len(details) >= end and details[start:end] in sent:
-            while end < len(details) and details[end - _ECHO + 1 : end + 1] in sent:
-                end += 1
-            start = end
-        else:
-            kept.append(details[start])
-            start += 1
-    return "".join(kept)
+def _form(request: ChatRequest) -> Form:
+    roles = ["", *(message.role for message in request.messages)]
+    return request.prompt, frozenset(pairwise(roles))

@@ -5,22 +5,17 @@ requests, replies.py to responses. Addresses, sampling values and prices belong 
 """
 
 import json
-import re
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, JsonValue, field_validator, model_validator
 
 from memflow.chat.prompts import load
 from memflow.fingerprint import digest
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
+from memflow.resources.endpoints.tables import load_table
 from memflow.suggestions import unknown_name
 
-_PRESETS: dict[str, dict[str, Any]] = tomllib.loads(
-    files("memflow.resources.endpoints").joinpath("presets.toml").read_text(encoding="utf-8")
-)
+_PRESETS: dict[str, dict[str, Any]] = load_table("presets")
 HOSTS: Mapping[str, tuple[str, ...]] = {name: (*_PRESETS[name].pop("hosts", ()),) for name in _PRESETS}
 """The known hosts of each preset's provider; their subdomains are hosts of it, too."""
 PRESETS = tuple(_PRESETS)
@@ -38,93 +33,57 @@ DEFAULT: Preset = "vllm"
 
 _CREDENTIALS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "x-goog-api-key"})
 _REQUEST_KEYS = frozenset({"messages", "model", "n", "response_format", "stream", "tool_choice", "tools"})
-_OF_ERRORS = frozenset({"overflow", "quota", "window", "auth"})
+_OF_ERRORS = frozenset({"window", "auth"})
 """Fields that decide which requests fail and who answers, not what is answered."""
 
 
 class Profile(BaseModel):
     """The form of requests that an endpoint accepts, and the form of its responses. The defaults fit vLLM."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
-    structured: Literal["schema", "tool", "object", "prompt"] = Field(
-        "schema",
-        description="How typed answers are requested: a JSON schema, a forced tool call, any JSON object, or words.",
-    )
-    schema_drop: tuple[str, ...] = Field(
-        (), description="Keywords that the JSON schema omits; its descriptions state them in words."
-    )
-    schema_unions: Literal["as_is", "any_of"] = Field(
-        "as_is", description="any_of: `oneOf` becomes `anyOf`, without `discriminator`."
-    )
-    schema_inline: bool = Field(False, description="Whether `$ref` is replaced by its definition.")
-    schema_in_prompt: bool = Field(
-        False, description="Whether the prompt shows the schema; always for `object` and `prompt`."
-    )
-    strict: bool = Field(True, description="Whether `strict` is sent with a schema or tool.")
-    bound: Literal["max_tokens", "max_completion_tokens", "none"] = Field(
-        "max_tokens", description="The parameter of the token limit."
-    )
-    headroom: int = Field(
-        0, ge=0, le=1_048_576, description="Tokens for thoughts, added to the token limit of each request."
-    )
+    structured: Literal["schema", "tool", "object", "prompt"] = "schema"
+    """How typed answers are requested: a JSON schema, a forced tool call, any JSON object, or words."""
+    schema_drop: tuple[str, ...] = ()
+    """Keywords that the JSON schema omits; its descriptions state them in words."""
+    schema_unions: Literal["as_is", "any_of"] = "as_is"
+    """any_of: `oneOf` becomes `anyOf`, without `discriminator`."""
+    schema_inline: bool = False
+    """Whether `$ref` is replaced by its definition."""
+    schema_in_prompt: bool = False
+    """Whether the prompt shows the schema; always for `object` and `prompt`."""
+    strict: bool = True
+    """Whether `strict` is sent with a schema or tool."""
+    bound: Literal["max_tokens", "max_completion_tokens", "none"] = "max_tokens"
+    """The parameter of the token limit."""
+    headroom: int = Field(0, ge=0, le=1_048_576)
+    """Tokens for thoughts, added to the token limit of each request."""
     temperature: Literal["send", "omit"] = "send"
     top_p: Literal["send", "omit"] = "send"
-    seed: str = Field(
-        "send", description="send, omit, or another name of the parameter, such as random_seed."
-    )
-    system: Literal["system", "developer", "user"] = Field(
-        "system",
-        description="The role of system messages; user: they are joined with the first user message.",
-    )
-    alternate: bool = Field(
-        False,
-        description="Whether consecutive messages of one role are joined, and a user message comes first.",
-    )
-    thoughts: tuple[str, ...] = Field(
-        ("reasoning_details", "reasoning_content", "reasoning"),
-        description="The fields of a response message that may hold thoughts.",
-    )
-    tags: tuple[str, str] = Field(
-        ("<think>", "</think>"), description="The delimiters of thoughts in the content."
-    )
-    thinking: str = Field("", description="A key of thinking_levels; empty: the server's default.")
-    thinking_levels: dict[str, dict[str, JsonValue]] = Field(
-        default_factory=dict, description="The keys of the request body that set each level of thinking."
-    )
-    body: dict[str, JsonValue] = Field(default_factory=dict, description="Further keys of the request body.")
-    headers: dict[str, str] = Field(
-        default_factory=dict, description="Further headers of requests; never a key."
-    )
-    query: dict[str, str] = Field(default_factory=dict, description="Parameters of the URL.")
-    auth: str = Field(
-        "Authorization: Bearer", description="The header of the key, and its scheme after a colon."
-    )
-    overflow: tuple[str, ...] = Field(
-        (*WIRE_WORDS["overflow"],),
-        description="Regular expressions of error messages for a prompt that is too long.",
-    )
-    quota: tuple[str, ...] = Field(
-        ("insufficient_quota",),
-        description="Error codes of an exhausted quota; such a request is not retried.",
-    )
-    window: int | None = Field(
-        None,
-        ge=1,
-        description="The context window in tokens; by default what the server states. Longer requests are not sent.",
-    )
-
-    @field_validator("overflow")
-    @classmethod
-    def _compiles(cls, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        for pattern in patterns:
-            try:
-                re.compile(pattern)
-            except re.error as error:
-                raise ValueError(
-                    f"{pattern!r} is not a regular expression ({error}). Fix the pattern."
-                ) from error
-        return patterns
+    seed: str = "send"
+    """send, omit, or another name of the parameter, such as random_seed."""
+    system: Literal["system", "developer", "user"] = "system"
+    """The role of system messages; user: they are joined with the user message after them, as with `alternate`."""
+    alternate: bool = False
+    """Whether consecutive messages of one role are joined, and a user message comes first."""
+    thoughts: tuple[str, ...] = ("reasoning_details", "reasoning_content", "reasoning")
+    """The fields of a response message that may hold thoughts."""
+    tags: tuple[str, str] = ("<think>", "</think>")
+    """The delimiters of thoughts in the content."""
+    thinking: str = ""
+    """A key of thinking_levels; empty: the server's default."""
+    thinking_levels: dict[str, dict[str, JsonValue]] = {}
+    """The keys of the request body that set each level of thinking."""
+    body: dict[str, JsonValue] = {}
+    """Further keys of the request body."""
+    headers: dict[str, str] = {}
+    """Further headers of requests; never a key."""
+    query: dict[str, str] = {}
+    """Parameters of the URL."""
+    auth: str = "Authorization: Bearer"
+    """The header of the key, and its scheme after a colon."""
+    window: int | None = Field(None, ge=1)
+    """The context window in tokens; by default what the server states. Longer requests are not sent."""
 
     @field_validator("body")
     @classmethod
@@ -184,14 +143,6 @@ def changed_fields(profile: Profile, preset: Preset) -> dict[str, Any]:
     """Return the fields in which a profile differs from its preset, as values of JSON types."""
     values, shared = profile.model_dump(mode="json"), profile_of(preset).model_dump(mode="json")
     return {name: value for name, value in values.items() if value != shared[name]}
-
-
-def profile_lines(section: str, profile: Profile, preset: Preset) -> list[str]:
-    """Return the lines of memflow.toml that set this profile for a model; they end the model's section."""
-    lines = [f"preset = {toml_value(preset)}"]
-    if changed := changed_fields(profile, preset):
-        lines += ["", f"[{section}.profile]", *(f"{name} = {toml_value(changed[name])}" for name in changed)]
-    return lines
 
 
 def toml_value(value: Any) -> str:

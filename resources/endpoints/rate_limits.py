@@ -10,19 +10,17 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from math import isfinite
 
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
+from pydantic import TypeAdapter
+
+from memflow.resources.endpoints.tables import WIRE_WORDS
 
 LONGEST_RESET = 60.0
 """Limits per minute are waited for; some servers report used-up limits of a day although they answer."""
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_DATE = TypeAdapter(datetime)
 _EPOCH = 1e9
 """A plain number above this is seconds since 1970, not a duration."""
-
-
-def should_retry(headers: Mapping[str, str]) -> bool | None:
-    """Return the server's own decision whether to repeat a request (`x-should-retry`); None if it makes none."""
-    return {"true": True, "false": False}.get(headers.get("x-should-retry", "").lower())
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
@@ -49,23 +47,18 @@ def seconds_until_reset(headers: Mapping[str, str]) -> float:
 def _seconds_until(text: str) -> float:
     """Return the seconds in a number (of seconds, or since 1970), a duration such as 6m1.5s, or until a date."""
     number = _number(text)
-    if number is not None:
-        return (
-            number if number < _EPOCH else _seconds_from_now(datetime.fromtimestamp(min(number, 1e11), UTC))
-        )
+    if number is not None and number < _EPOCH:
+        return number
     parts = _DURATION.findall(text)
     if parts and "".join(map("".join, parts)) == text.strip():
         return sum(float(count) * _SECONDS[unit] for count, unit in parts)
-    for parse in (parsedate_to_datetime, datetime.fromisoformat):
+    for parse in (_DATE.validate_python, parsedate_to_datetime):
         try:
-            return _seconds_from_now(parse(text))
+            time = parse(text)
+            return max(0.0, (time.replace(tzinfo=time.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
         except (ValueError, TypeError, OverflowError):
             continue
     return 0.0
-
-
-def _seconds_from_now(time: datetime) -> float:
-    return max(0.0, (time.replace(tzinfo=time.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
 
 
 def _number(text: str) -> float | None:

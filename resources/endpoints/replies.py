@@ -5,8 +5,8 @@ chat.py turns replies into completions. The fields of an answer (choices, messag
 types. Any other invalid field counts as missing, so that an odd token count does not cost the answer.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from pydantic_core import from_json
@@ -15,7 +15,7 @@ from memflow.chat.decoding import decode_json, printable
 from memflow.chat.requests import End
 from memflow.chat.thoughts import split_thoughts
 from memflow.resources.endpoints.profiles import Profile
-from memflow.resources.endpoints.wire_words import WIRE_WORDS
+from memflow.resources.endpoints.tables import WIRE_WORDS
 
 _ENDS = {reason: end for end, reasons in WIRE_WORDS["finish_reasons"].items() for reason in reasons}
 """What a finish reason means for an answer; `failed`: the generation failed at the server."""
@@ -28,11 +28,7 @@ class BrokenReply(Exception):
 
 
 class ErrorReply(Exception):
-    """The exception for an error in a response of status 200. `error` is the decoded error."""
-
-    def __init__(self, error: Any) -> None:
-        super().__init__("the response is an error")
-        self.error = error
+    """The exception for an error in a response of status 200. Its argument is the decoded error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +45,7 @@ class ReplyUsage:
 class ChatReply:
     """A chat completion of a server. `text` contains no thoughts; `note` explains an `end` without an answer.
 
-    `thoughts_place` is where the response had its thoughts: a field's name, or a phrase; empty without thoughts.
+    `choice` is what the server sent of the completion.
     """
 
     end: End
@@ -58,7 +54,7 @@ class ChatReply:
     finish_reason: str = "stop"
     usage: ReplyUsage = ReplyUsage()
     note: str = ""
-    thoughts_place: str = ""
+    choice: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 def read_reply(content: bytes, profile: Profile) -> ChatReply:
@@ -68,29 +64,23 @@ def read_reply(content: bytes, profile: Profile) -> ChatReply:
         raise _no_completion("the whole", "an object")
     if response.get("error"):
         raise ErrorReply(response["error"])
-    choices = response.get("choices", [])
-    if not isinstance(choices, list):
-        raise _no_completion("choices", "a list")
-    if not choices:
+    if not response.get("choices"):
         raise BrokenReply("the response has no choices")
-    choice = choices[0]
-    message = choice.get("message") if isinstance(choice, dict) else None
-    if not isinstance(message, dict):
+    choice = _part(response, "choices", 0)
+    if not isinstance(_part(choice, "message"), dict):
         raise _no_completion("choices.0.message", "an object")
-    reason = _text(choice.get("finish_reason")) or "stop"
-    return _reply_of(message, printable(reason)[:64], _usage_of(response.get("usage")), profile)
+    return _reply_of(choice, _usage_of(response.get("usage")), profile)
 
 
 def _decode(content: bytes) -> Any:
-    """Return the decoded JSON, in which numbers may be NaN or Infinity. Raises BrokenReply with the reason."""
+    """Return the decoded JSON, in which numbers may be NaN or Infinity. Raises BrokenReply with the reason.
+
+    The fast parser rejects a byte order mark and raw control characters.
+    """
     try:
         return from_json(content)
     except ValueError:
-        return _decode_odd(content)
-
-
-def _decode_odd(content: bytes) -> Any:
-    """Return JSON that the fast parser rejects, such as with a byte order mark or raw control characters."""
+        pass
     start = content[:512].lstrip().lower()
     if not start:
         raise BrokenReply("the response is empty")
@@ -110,33 +100,32 @@ def _no_completion(place: str, kind: str) -> BrokenReply:
     return BrokenReply(f"the response is no chat completion (at {place}: it should be {kind})")
 
 
-def _reply_of(message: Mapping[str, Any], reason: str, usage: ReplyUsage, profile: Profile) -> ChatReply:
+def _reply_of(choice: Mapping[str, Any], usage: ReplyUsage, profile: Profile) -> ChatReply:
+    message = choice["message"]
+    reason = printable(_text(choice.get("finish_reason")) or "stop")[:64]
     ending = _ENDS.get(reason.lower(), "answered")
     if ending == "failed":
         raise BrokenReply(f"the generation failed at the server (finish reason {reason})")
     text, thoughts = _content_of(message.get("content"))
     if not text and profile.structured == "tool":
-        text = _tool_arguments(message.get("tool_calls"))
+        text = _text(_part(message, "tool_calls", 0, "function", "arguments"))
     text = printable(text)
-    thoughts, place = printable(thoughts), "parts of the content"
-    if not thoughts:
-        thoughts, place = _thoughts_in_fields(message, profile.thoughts)
+    in_fields = (_joined(message.get(name)) for name in profile.thoughts)
+    thoughts = printable(thoughts or next(filter(str.strip, in_fields), ""))
     complete = True
     if any(tag and tag in text for tag in profile.tags):
         text, tagged, complete = split_thoughts(text, profile.tags)
-        if not thoughts:
-            thoughts, place = tagged, "tags in the text"
+        thoughts = thoughts or tagged
     refusal = printable(_text(message.get("refusal"))).strip()
-    end: End
+    end: End = "answered" if text.strip() else "blank"
+    note = ""
     if refusal or ending == "refused":
         end, note = "refused", refusal or text
     elif ending == "filtered":
         end, note = "filtered", f"finish reason {reason}"
     elif ending == "cut" or not complete:
-        end, note = "cut", ""
-    else:
-        end, note = ("answered" if text.strip() else "blank"), ""
-    return ChatReply(end, text, thoughts, reason, usage, note, place if thoughts else "")
+        end = "cut"
+    return ChatReply(end, text, thoughts, reason, usage, note, choice)
 
 
 def _content_of(content: Any) -> tuple[str, str]:
@@ -145,42 +134,22 @@ def _content_of(content: Any) -> tuple[str, str]:
         return content or "", ""
     if not isinstance(content, list) or not all(isinstance(part, str | dict) for part in content):
         raise _no_completion("choices.0.message.content", "a string, or a list of parts")
-    texts: list[str] = []
-    thoughts: list[str] = []
+    text = thoughts = ""
     for part in content:
-        if isinstance(part, str):
-            texts.append(part)
-            continue
-        kind = part.get("type", "text")
+        typed = {"text": part} if isinstance(part, str) else part
+        kind = typed.get("type", "text")
         if kind in ("thinking", "reasoning"):
-            thoughts += [_text(part.get("text")), _joined(part.get("thinking"))]
+            thoughts += _text(typed.get("text")) + _joined(typed.get("thinking"))
         elif kind in ("text", "output_text"):
-            texts.append(_text(part.get("text")))
-    return "".join(texts), "".join(thoughts)
-
-
-def _tool_arguments(calls: Any) -> str:
-    """Return the arguments of the first tool call, which are JSON; empty without a call."""
-    call = calls[0] if isinstance(calls, list) and calls else None
-    function = call.get("function") if isinstance(call, dict) else None
-    return _text(function.get("arguments")) if isinstance(function, dict) else ""
-
-
-def _thoughts_in_fields(message: Mapping[str, Any], fields: Sequence[str]) -> tuple[str, str]:
-    """Return the text and name of the first field that holds thoughts: a string, or a list of details with a text."""
-    for name in fields:
-        thoughts = _joined(message.get(name))
-        if thoughts.strip():
-            return printable(thoughts), name
-    return "", ""
+            text += _text(typed.get("text"))
+    return text, thoughts
 
 
 def _joined(thoughts: Any) -> str:
     """Return the text of thoughts, which may be a list of details (OpenRouter, Mistral)."""
     if not isinstance(thoughts, list):
         return _text(thoughts)
-    details = [detail for detail in thoughts if isinstance(detail, dict)]
-    return "".join(_text(detail.get("text")) or _text(detail.get("summary")) for detail in details)
+    return "".join(_text(_part(detail, "text")) or _text(_part(detail, "summary")) for detail in thoughts)
 
 
 def _usage_of(usage: Any) -> ReplyUsage:
@@ -188,20 +157,26 @@ def _usage_of(usage: Any) -> ReplyUsage:
 
     DeepSeek counts cached tokens in `prompt_cache_hit_tokens`.
     """
-    if not isinstance(usage, dict):
-        return ReplyUsage()
-    prompt, completion = _count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens"))
-    total = _count(usage.get("total_tokens"))
-    of_prompt, of_completion = usage.get("prompt_tokens_details"), usage.get("completion_tokens_details")
-    reasoning = _count(of_completion.get("reasoning_tokens")) if isinstance(of_completion, dict) else None
+    prompt, completion, total, hits = (
+        _count(_part(usage, name))
+        for name in ("prompt_tokens", "completion_tokens", "total_tokens", "prompt_cache_hit_tokens")
+    )
+    reasoning = _count(_part(usage, "completion_tokens_details", "reasoning_tokens"))
+    cached = _count(_part(usage, "prompt_tokens_details", "cached_tokens"))
     if prompt is not None and completion is not None and total is not None and total > prompt + completion:
-        surplus = total - prompt - completion
-        completion, reasoning = completion + surplus, reasoning or surplus
-    if isinstance(of_prompt, dict):
-        cached = _count(of_prompt.get("cached_tokens"))
-    else:
-        cached = _count(usage.get("prompt_cache_hit_tokens"))
-    return ReplyUsage(prompt, completion, cached, reasoning)
+        reasoning = reasoning or total - prompt - completion
+        completion = total - prompt
+    return ReplyUsage(prompt, completion, hits if cached is None else cached, reasoning)
+
+
+def _part(value: Any, *path: str | int) -> Any:
+    """Return the part of a decoded response at a path; None where the response has none."""
+    for step in path:
+        try:
+            value = value[step]
+        except (LookupError, TypeError):
+            return None
+    return value
 
 
 def _text(value: Any) -> str:
@@ -210,11 +185,8 @@ def _text(value: Any) -> str:
 
 def _count(value: Any) -> int | None:
     """Return a token count given as an integer, a float or a string; None for anything else."""
-    if isinstance(value, str):
-        try:
-            value = float(value)
-        except ValueError:
-            return None
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    try:
+        count = -1.0 if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
         return None
-    return int(value) if 0 <= value <= MOST_TOKENS else None  # false for NaN
+    return int(count) if 0 <= count <= MOST_TOKENS else None  # false for NaN

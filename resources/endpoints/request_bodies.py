@@ -8,7 +8,6 @@ import json
 import re
 from itertools import groupby
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from pydantic import BaseModel
 
@@ -34,8 +33,6 @@ class RequestBodies:
         self.profile = profile
         self.window = profile.window
         """The context window in tokens, if it is known; a refusal of the server may state it later."""
-        self._constant = {**profile.thinking_levels.get(profile.thinking, {}), **profile.body}
-        self._formats: WeakKeyDictionary[type[BaseModel], dict[str, Any]] = WeakKeyDictionary()
 
     def build(self, model: str, request: ChatRequest) -> dict[str, Any]:
         """Return the JSON body of a request. Raises PromptTooLong if its estimated tokens exceed the context window."""
@@ -44,13 +41,12 @@ class RequestBodies:
         ]
         if request.output is not None and self.profile.shows_schema:
             number = int(digest(request.messages_json)[:8], 16)
-            messages = _with_instruction(messages, self._instruction(request.output, number))
+            messages = _with_instruction(messages, _instruction(request.output, number))
         messages = _in_roles(messages, self.profile)
-        self._require_window(model, request.prompt, messages)
         body = {"model": model, "messages": messages, **self.parameters(request)}
-        if self.window is not None and (bound := self.profile.bound) in body:
-            body[bound] = self._bound_within(self.window, body[bound], messages)
-        return body if request.output is None else body | self._format(request.output)
+        if self.window is not None:
+            self._fit(body, request.prompt, self.window)
+        return body if request.output is None else body | _format_of(request.output, self.profile)
 
     def max_tokens(self, request: ChatRequest) -> int:
         """Return the token limit of a request: the limit of the prompt plus the headroom for thoughts."""
@@ -58,9 +54,6 @@ class RequestBodies:
 
     def parameters(self, request: ChatRequest) -> dict[str, Any]:
         """Return the sampling parameters of a request in the profile's form, and the profile's further keys."""
-        return {**self._sampling(request), **self._constant}
-
-    def _sampling(self, request: ChatRequest) -> dict[str, Any]:
         sampling, profile = request.sampling, self.profile
         sent: dict[str, Any] = {}
         if profile.temperature == "send":
@@ -71,64 +64,50 @@ class RequestBodies:
             sent["top_p"] = sampling.top_p
         if profile.seed != "omit" and sampling.seed is not None:
             sent["seed" if profile.seed == "send" else profile.seed] = sampling.seed
-        return sent
+        return {**sent, **profile.thinking_levels.get(profile.thinking, {}), **profile.body}
 
-    def _format(self, output: type[BaseModel]) -> dict[str, Any]:
-        """Return the keys of the body that request an answer of this type."""
-        if output not in self._formats:
-            self._formats[output] = self._new_format(output)
-        return self._formats[output]
+    def _fit(self, body: dict[str, Any], prompt: str, window: int) -> None:
+        """Lower the token limit of a body to what the window leaves. Raises PromptTooLong if it leaves nothing.
 
-    def _new_format(self, output: type[BaseModel]) -> dict[str, Any]:
-        structured = self.profile.structured
-        if structured == "prompt":
-            return {}
-        if structured == "object":
-            return {"response_format": {"type": "json_object"}}
-        name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
-        strict = {"strict": True} if self.profile.strict else {}
-        schema = adapt(schema_of(output), self.profile)
-        if structured == "schema":
-            return {
-                "response_format": {
-                    "type": "json_schema",
-                    "json_schema": {"name": name, **strict, "schema": schema},
-                }
-            }
-        function = {"name": name, **strict, "parameters": schema}
-        return {
-            "tools": [{"type": "function", "function": function}],
-            "tool_choice": {"type": "function", "function": {"name": name}},
-        }
-
-    def _instruction(self, output: type[BaseModel], number: int) -> str:
-        """Return the instruction that describes the output type in the prompt, with an example."""
-        schema = schema_of(output)
-        shown = {
-            "schema": json.dumps(schema, ensure_ascii=False),
-            "example": json.dumps(example(schema, number), ensure_ascii=False),
-        }
-        return load("memflow.chat", "schema").render(shown)[0].content
-
-    def _require_window(self, model: str, prompt: str, messages: list[WireMessage]) -> None:
-        window = self.window
-        if window is not None and (tokens := _estimate(messages)) > window:
-            raise PromptTooLong(
-                f"a request of the prompt {prompt} has about {tokens} tokens, but the context window of {model} "
-                f"has {window}. Raise the limit at the server and as `window` of the profile in memflow.toml, or use "
-                "a memory with shorter prompts."
-            )
-
-    def _bound_within(self, window: int, bound: int, messages: list[WireMessage]) -> int:
-        """Return the token limit of an answer beside its prompt: some servers refuse a request whose sum is too large.
-
-        At least the least answer remains, for a prompt of which only the estimate for an unknown tokenizer is too long.
+        Some servers refuse a request whose prompt and limit are too large together. At least the least answer remains,
+        for a prompt of which only the estimate for an unknown tokenizer is too long.
         """
-        return max(min(bound, LEAST_ANSWER), min(bound, window - most(_estimate(messages), len(messages))))
+        messages, bound = body["messages"], self.profile.bound
+        tokens = sum(estimate(message["content"]) for message in messages)
+        if tokens > window:
+            raise PromptTooLong(
+                f"a request of the prompt {prompt} has about {tokens} tokens, but the context window of "
+                f"{body['model']} has {window}. Raise the limit at the server and as `window` of the profile in "
+                "memflow.toml, or use a memory with shorter prompts."
+            )
+        if bound in body:
+            left = max(LEAST_ANSWER, window - most(tokens, len(messages)))
+            body[bound] = min(body[bound], left)
 
 
-def _estimate(messages: list[WireMessage]) -> int:
-    return sum(estimate(message["content"]) for message in messages)
+def _format_of(output: type[BaseModel], profile: Profile) -> dict[str, Any]:
+    """Return the keys of the body that request an answer of a type."""
+    if profile.structured == "prompt":
+        return {}
+    if profile.structured == "object":
+        return {"response_format": {"type": "json_object"}}
+    name = re.sub(r"[^a-zA-Z0-9_-]", "_", output.__name__)[:64]
+    named = {"name": name, **({"strict": True} if profile.strict else {})}
+    schema = adapt(schema_of(output), profile)
+    if profile.structured == "schema":
+        return {"response_format": {"type": "json_schema", "json_schema": {**named, "schema": schema}}}
+    return {
+        "tools": [{"type": "function", "function": {**named, "parameters": schema}}],
+        "tool_choice": {"type": "function", "function": {"name": name}},
+    }
+
+
+def _instruction(output: type[BaseModel], number: int) -> str:
+    """Return the instruction that describes the output type in the prompt, with an example."""
+    schema = schema_of(output)
+    shown = {"schema": schema, "example": example(schema, number)}
+    fields = {name: json.dumps(value, ensure_ascii=False) for name, value in shown.items()}
+    return load("memflow.chat", "schema").render(fields)[0].content
 
 
 def _with_instruction(messages: list[WireMessage], instruction: str) -> list[WireMessage]:
@@ -140,32 +119,11 @@ def _with_instruction(messages: list[WireMessage], instruction: str) -> list[Wir
 
 def _in_roles(messages: list[WireMessage], profile: Profile) -> list[WireMessage]:
     """Return messages in the roles of the profile. Joined messages are separated by an empty line."""
-    if profile.system == "user":
-        messages = _joined_system(messages)
-    elif profile.system == "developer":
-        messages = [
-            {**message, "role": "developer"} if message["role"] == "system" else message
-            for message in messages
-        ]
-    return _alternating(messages) if profile.alternate else messages
-
-
-def _joined_system(messages: list[WireMessage]) -> list[WireMessage]:
-    """Return messages without system messages: their texts precede the next user message."""
-    joined: list[WireMessage] = []
-    pending: list[str] = []
-    for message in messages:
-        if message["role"] == "system":
-            pending.append(message["content"])
-            continue
-        if message["role"] == "user":
-            pending.append(message["content"])
-        if pending:
-            joined.append({"role": "user", "content": "\n\n".join(pending)})
-        if message["role"] != "user":
-            joined.append(message)
-        pending = []
-    return [*joined, {"role": "user", "content": "\n\n".join(pending)}] if pending else joined
+    messages = [
+        {**message, "role": profile.system} if message["role"] == "system" else message
+        for message in messages
+    ]
+    return _alternating(messages) if profile.alternate or profile.system == "user" else messages
 
 
 def _alternating(messages: list[WireMessage]) -> list[WireMessage]:

@@ -5,25 +5,13 @@ state the omitted keywords in words.
 """
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from memflow.resources.endpoints.profiles import Profile
+from memflow.resources.endpoints.tables import WIRE_WORDS
 
-WORDS: Mapping[str, str] = {
-    "minLength": "Minimum length in characters: {}.",
-    "maxLength": "Maximum length in characters: {}.",
-    "minItems": "Minimum number of items: {}.",
-    "maxItems": "Maximum number of items: {}.",
-    "minimum": "Minimum: {}.",
-    "maximum": "Maximum: {}.",
-    "exclusiveMinimum": "Greater than: {}.",
-    "exclusiveMaximum": "Less than: {}.",
-    "multipleOf": "Multiple of: {}.",
-    "uniqueItems": "Items are unique: {}.",
-    "pattern": "Regular expression: {}.",
-    "format": "Format: {}.",
-}
+BOUNDS: Mapping[str, str] = WIRE_WORDS["bounds"]
 """The sentence for each keyword that bounds a value. Other omitted keywords, such as `default`, need none."""
 _NAMED = ("properties", "$defs")
 _LISTED = ("anyOf", "oneOf", "allOf", "prefixItems")
@@ -32,19 +20,13 @@ _SINGLE = ("items", "additionalProperties")
 
 def adapt(schema: Mapping[str, Any], profile: Profile) -> dict[str, Any]:
     """Return a schema without the keywords, unions and references that the profile excludes."""
+    if not (profile.schema_drop or profile.schema_inline or profile.schema_unions == "any_of"):
+        return {**schema}
     dialect = _Dialect(schema.get("$defs", {}), profile)
     adapted = dialect.of(schema, ())
     if profile.schema_inline and not dialect.is_recursive:
         adapted.pop("$defs", None)
     return adapted
-
-
-def example(schema: Mapping[str, Any], number: int = 0) -> Any:
-    """Return a value that a schema allows, filled with short texts; arrays have one item or their minimum.
-
-    `number` chooses among the values of an `enum`, so that no option is in the examples of all requests.
-    """
-    return _example(schema, schema.get("$defs", {}), (), number)
 
 
 class _Dialect:
@@ -68,7 +50,7 @@ class _Dialect:
         omitted: list[str] = []
         for key, value in part.items():
             if key in self.profile.schema_drop:
-                omitted += [WORDS[key].format(json.dumps(value))] if key in WORDS else []
+                omitted += [BOUNDS[key].format(json.dumps(value))] if key in BOUNDS else []
             elif key == "discriminator" and any_of:
                 continue
             else:
@@ -86,30 +68,31 @@ class _Dialect:
         return self.of(value, inside) if key in _SINGLE else value
 
 
-def _example(
-    part: Mapping[str, Any], definitions: Mapping[str, Any], inside: tuple[str, ...], number: int
+def example(
+    part: Mapping[str, Any],
+    number: int = 0,
+    definitions: Mapping[str, Any] | None = None,
+    inside: tuple[str, ...] = (),
 ) -> Any:
+    """Return a value that a schema allows, filled with short texts; arrays have one item or their minimum.
+
+    `number` chooses among the values of an `enum`, so that no option is in the examples of all requests. `inside`
+    contains the definitions around the schema: the example of a recursive one is None.
+    """
+    known = part.get("$defs", {}) if definitions is None else definitions
     if "$ref" in part:
         name = part["$ref"].rpartition("/")[2]
-        return None if name in inside else _example(definitions[name], definitions, (*inside, name), number)
-    if "const" in part:
-        return part["const"]
-    if "enum" in part:
-        return part["enum"][number % len(part["enum"])]
+        return None if name in inside else example(known[name], number, known, (*inside, name))
+    if values := [part["const"]] if "const" in part else part.get("enum"):
+        return values[number % len(values)]
     if options := part.get("anyOf") or part.get("oneOf"):
-        return _example(options[0], definitions, inside, number)
-    return _example_of_type(part, lambda inner: _example(inner, definitions, inside, number), number)
-
-
-def _example_of_type(part: Mapping[str, Any], example_of: Callable[[Any], Any], number: int) -> Any:
-    match part.get("type"):
-        case "object":
-            return {name: example_of(member) for name, member in part.get("properties", {}).items()}
-        case "array":
-            item = example_of(part.get("items", {}))
-            return [] if item is None else [item] * max(1, part.get("minItems", 0))
-        case "integer" | "number":
-            return part.get("minimum", 1)
-        case "boolean":
-            return bool(number % 2)
-    return f"some {str(part.get('title', 'text')).lower()}"
+        return example(options[0], number, known, inside)
+    if part.get("type") == "object":
+        members = part.get("properties", {}).items()
+        return {name: example(member, number, known, inside) for name, member in members}
+    if part.get("type") == "array":
+        item = example(part.get("items", {}), number, known, inside)
+        return [] if item is None else [item] * max(1, part.get("minItems", 0))
+    least = part.get("minimum", 1)
+    simple = {"integer": least, "number": least, "boolean": bool(number % 2)}
+    return simple.get(part.get("type", ""), f"some {str(part.get('title', 'text')).lower()}")

@@ -1,13 +1,11 @@
 """The OpenAI SDK's client of an address, and the HTTP client below it: deadline, size limit, proxy and certificates.
 
-endpoint.py decides when an attempt is sent and whether the SDK repeats it. It imports this module when an endpoint is
-opened, since the import takes 0.6 s. Redirects are returned, not followed, so that no key reaches another host.
+endpoint.py repeats requests. It imports this module when an endpoint is opened, since the import takes 0.6 s. Redirects
+are returned, not followed, so that no key reaches another host.
 """
 
 import asyncio
 import ssl
-from collections.abc import Awaitable, Callable
-from functools import cache
 from typing import Any
 
 import aiohttp
@@ -17,46 +15,39 @@ import openai  # noqa: TID253
 from memflow.errors import BadSettings, NoAnswer
 from memflow.resources.endpoints.addresses import display_address, proxy_of
 from memflow.resources.endpoints.api_keys import NO_KEY, ApiKey
-from memflow.resources.endpoints.failures import CONNECT_TIMEOUT, RetryableError
+from memflow.resources.endpoints.error_responses import CONNECT_TIMEOUT, RetryableError
 from memflow.resources.endpoints.profiles import Profile
 
-KEEPALIVE_S = 30.0
-"""Seconds for which an unused connection stays open."""
 _OF_THE_WIRE = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 """Headers that do not describe the decoded content."""
-AZURE_KEY, VERSION = "api-key", "api-version"
-"""The header of a key and the parameter of the URL by which a profile is one of Azure's dated API."""
-UNSENT = {"OpenAI-Organization": openai.omit, "OpenAI-Project": openai.omit}
-"""Headers that the SDK would take from the environment and send to any address."""
-
-Exchange = Callable[[], Awaitable[httpx2.Response]]
-"""Sends a request once, and returns its whole response. Raises RetryableError without a response, and NoAnswer if
-it is too long."""
+VERSION = "api-version"
+"""The parameter of the URL by which a profile is one of Azure's dated API, for which the SDK has a client."""
+_UNOPENED = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
+_INVALID_ADDRESS = (httpx2.InvalidURL, httpx2.UnsupportedProtocol, ValueError)
 
 
 class BoundedClient(openai.DefaultAioHttpClient):
     """The aiohttp client of the SDK, with a deadline and a size limit.
 
     `timeout` is the deadline of an attempt in seconds: connection, headers and body. `response_bytes` limits the
-    content after decompression. `attempt` is called with the exchange of every attempt of the SDK.
+    content after decompression.
     """
 
     def __init__(
         self,
         base: str,
-        *,
         concurrency: int,
         timeout: float,
         response_bytes: int,
-        attempt: Callable[[httpx2.Request, Exchange], Awaitable[httpx2.Response]],
     ) -> None:
         self._address = display_address(base)
         self._proxy = proxy_of(base)
+        self._deadline, self._response_bytes = timeout, response_bytes
         try:
             super().__init__(
-                limits=httpx2.Limits(max_connections=concurrency, keepalive_expiry=KEEPALIVE_S),
+                limits=httpx2.Limits(max_connections=concurrency),
                 timeout=httpx2.Timeout(None, connect=min(timeout, CONNECT_TIMEOUT)),
-                verify=_tls(),
+                verify=ssl.create_default_context(),  # with SSL_CERT_FILE
                 proxy=self._proxy,
                 trust_env=False,
                 follow_redirects=False,
@@ -66,107 +57,74 @@ class BoundedClient(openai.DefaultAioHttpClient):
                 f"the proxy {display_address(self._proxy or '')} of the environment is no address ({error}). Fix "
                 "HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY."
             ) from error
-        self._deadline = timeout
-        self._response_bytes = response_bytes
-        self._attempt = attempt
 
     async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
-        """Send one attempt of a request, as the SDK asks for it."""
-
-        async def exchange() -> httpx2.Response:
-            try:
-                async with asyncio.timeout(self._deadline):
-                    return await self._read(request, {**options, "stream": True})
-            except TimeoutError as error:
-                raise RetryableError(
-                    f"timeout after {self._deadline:g} s", unreachable=True, overloaded=True
-                ) from error
-            except (httpx2.HTTPError, httpx2.InvalidURL, aiohttp.ClientError, OSError, ValueError) as error:
-                raise self._failure(error) from error
-
-        return await self._attempt(request, exchange)
+        """Return the whole response to a request. Raises RetryableError without one, and NoAnswer if it is too long."""
+        try:
+            async with asyncio.timeout(self._deadline):
+                return await self._read(request, {**options, "stream": True})
+        except TimeoutError as error:
+            message = f"timeout after {self._deadline:g} s"
+            raise RetryableError(message, unreachable=True, overloaded=True) from error
+        except (httpx2.HTTPError, aiohttp.ClientError, OSError, *_INVALID_ADDRESS) as error:
+            raise self._failure(error) from error
 
     async def _read(self, request: httpx2.Request, options: Any) -> httpx2.Response:
         """Return the response with its content: of an error response, at most about `response_bytes`."""
         response = await super().send(request, **options)
-        chunks: list[bytes] = []
-        size = 0
+        content = bytearray()
         try:
             async for chunk in response.aiter_bytes():
-                chunks.append(chunk)
-                size += len(chunk)
-                if size > self._response_bytes:
+                content += chunk
+                if len(content) > self._response_bytes:
                     break
         finally:
             await response.aclose()
-        if size > self._response_bytes and response.is_success:
-            raise NoAnswer(
-                f"{self._address} sent more than {self._response_bytes} bytes, the limit `response_bytes`.",
-                "broken",
-            )
+        if len(content) > self._response_bytes and response.is_success:
+            limit = f"{self._response_bytes} bytes, the limit `response_bytes`"
+            raise NoAnswer(f"{self._address} sent more than {limit}.", "broken")
         headers = {name: value for name, value in response.headers.items() if name not in _OF_THE_WIRE}
-        return httpx2.Response(
-            response.status_code, headers=headers, content=b"".join(chunks), request=request
-        )
+        return httpx2.Response(response.status_code, headers=headers, content=bytes(content), request=request)
 
     def _failure(self, error: Exception) -> RetryableError:
         """Return what an exception of the connection means. The cause of one of httpx2 is that of aiohttp."""
         cause = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
-        message = str(cause)[:500] or type(cause).__name__
-        if isinstance(cause, aiohttp.ClientConnectorCertificateError):
+        message, hint = str(cause)[:500] or type(cause).__name__, ""
+        slow = isinstance(cause, aiohttp.ConnectionTimeoutError)
+        if slow:
+            message = f"timeout after {min(self._deadline, CONNECT_TIMEOUT):g} s"
+        elif isinstance(cause, aiohttp.ClientConnectorCertificateError):
             hint = "Set SSL_CERT_FILE to a file with the certificate of its authority"
-            return RetryableError(message, unreachable=True, connected=False, hint=hint)
-        unopened = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError)
-        if self._proxy and isinstance(cause, unopened):
+        elif self._proxy and isinstance(cause, _UNOPENED):
             message = f"{message}, through the proxy {display_address(self._proxy)}"
             hint = "Fix HTTP_PROXY or HTTPS_PROXY, or name the host in NO_PROXY"
-            return RetryableError(message, unreachable=True, connected=False, hint=hint)
-        if isinstance(cause, aiohttp.ConnectionTimeoutError):
-            seconds = min(self._deadline, CONNECT_TIMEOUT)
-            return RetryableError(
-                f"timeout after {seconds:g} s", unreachable=True, connected=False, overloaded=True
-            )
-        never = (aiohttp.ClientConnectorError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError)
-        return RetryableError(message, unreachable=True, connected=not isinstance(cause, never))
+        connected = not slow and not isinstance(cause, (*_UNOPENED, *_INVALID_ADDRESS))
+        return RetryableError(message, unreachable=True, connected=connected, overloaded=slow, hint=hint)
 
 
 def open_client(
-    url: str, api_key: ApiKey, profile: Profile, retries: int, http_client: BoundedClient
+    url: str, api_key: ApiKey, profile: Profile, concurrency: int, timeout: float, response_bytes: int
 ) -> openai.AsyncOpenAI:
     """Return the SDK's client of an address, which belongs to the running event loop. Close it after use."""
-    query = dict(profile.query)
+
+    def authenticate(request: httpx2.Request) -> httpx2.Request:
+        """Send the key in the header of the profile instead of the SDK's."""
+        request.headers.pop("Authorization", None)
+        request.headers.update(api_key.headers(profile.auth))
+        return request
+
+    http_client = BoundedClient(url, concurrency, timeout, response_bytes)
+    http_client.auth = authenticate
+    # The SDK would take these from the environment, and send them to any address.
+    unsent = dict.fromkeys(("OpenAI-Organization", "OpenAI-Project"), openai.omit)
     options: dict[str, Any] = {
-        "api_key": api_key.value or NO_KEY,
+        "api_key": NO_KEY,
         "base_url": url,
-        "max_retries": retries,
+        "max_retries": 0,
         "http_client": http_client,
-        "default_headers": {**UNSENT, **profile.headers},
+        "default_headers": {**unsent, **profile.headers},
+        "default_query": {**profile.query},
     }
-    if is_azure(profile):
-        version = query.pop(VERSION)
-        return openai.AsyncAzureOpenAI(**options, api_version=version, default_query=query)
-    return openai.AsyncOpenAI(**options, default_query=query)
-
-
-def is_azure(profile: Profile) -> bool:
-    """Return whether a profile is one of Azure's dated API, for which the SDK has a client."""
-    return profile.auth == AZURE_KEY and VERSION in profile.query
-
-
-def key_headers(api_key: ApiKey, profile: Profile) -> dict[str, Any]:
-    """Return the headers of each request that replace the SDK's own header of the key."""
-    if is_azure(profile):
-        return {}
-    return {"Authorization": openai.omit, **api_key.headers(profile.auth)}
-
-
-def failed_response(request: httpx2.Request, status: int, repeats: bool) -> httpx2.Response:
-    """Return the response to a failed attempt: the SDK repeats the request, or raises the error of its status."""
-    decision = {"x-should-retry": "true" if repeats else "false"}
-    return httpx2.Response(status, headers=decision, request=request)
-
-
-@cache
-def _tls() -> ssl.SSLContext:
-    """Return the trusted certificates: those of the system, or of SSL_CERT_FILE. Reading them takes some 20 ms."""
-    return ssl.create_default_context()
+    if profile.auth == "api-key" and (version := options["default_query"].pop(VERSION, None)):
+        return openai.AsyncAzureOpenAI(**options, api_version=version)
+    return openai.AsyncOpenAI(**options)

@@ -3,20 +3,16 @@
 The body is forwarded as received, except the model, the sampling parameters (in the form of the profile) and streaming.
 """
 
-import json
 from dataclasses import replace
 from typing import Any
 
 from memflow.chat.requests import ChatRequest, Completion
 from memflow.errors import RequestRefused
 from memflow.resources.endpoints.chat import BLANK_TRIES, OpenAIChat
-from memflow.resources.endpoints.profile_advice import misconfiguration
-from memflow.resources.endpoints.replies import ChatReply, read_reply
+from memflow.resources.endpoints.profile_advice import OF_ALL_REQUESTS
+from memflow.resources.endpoints.replies import ChatReply
 from memflow.resources.model_proxy.bodies import ReceivedChat
 from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
-
-UNUSABLE = (401, 403, 404)
-"""Statuses with which a server rejects the key or the model of all requests; others may concern one request."""
 
 
 class ForwardingChat:
@@ -35,13 +31,13 @@ class ForwardingChat:
         body = self._body(request)
         for repetition in range(BLANK_TRIES):
             try:
-                reply, answer, completion = await self.inner.send(request, body, repetition, self._read)
+                reply, completion = await self.inner.send(request, body, repetition)
             except RequestRefused as error:
-                profile, section = self.inner.endpoint.profile, self.inner.section
-                if error.status in UNUSABLE:
-                    raise misconfiguration(error, section, profile, "") or error from error.__cause__
+                # Other statuses may concern one request of the memory server.
+                if error.status in OF_ALL_REQUESTS:
+                    raise self.inner.fit.misfit(str(error)) from error.__cause__
                 raise
-            completion = _with_answer(completion, reply, answer)
+            completion = _with_answer(completion, reply)
             if completion.text:
                 return completion
             if reply.end != "blank":
@@ -54,22 +50,10 @@ class ForwardingChat:
         own = self.inner.bodies.parameters(request)
         return {"model": self.inner.model, "messages": messages, **chat.further, **own}
 
-    def _read(self, content: bytes) -> tuple[ChatReply, ProxiedAnswer]:
-        """Return the reply, and the answer with its tool calls. Raises BrokenReply and ErrorReply."""
-        reply = read_reply(content, self.inner.endpoint.profile)
-        redact = self.inner.endpoint.redact
-        choice = _choice(redact(content.decode("utf-8", "replace")))
-        received = choice.get("message")
-        message: dict[str, Any] = received if isinstance(received, dict) else {}
-        calls = [call for call in message.get("tool_calls") or [] if _is_call(call)]
-        text = redact(reply.text)
-        if calls and not message.get("content"):
-            text = ""  # the profile `tool` takes the arguments of a call for the text
-        return reply, ProxiedAnswer(text, calls, choice.get("logprobs"))
 
-
-def _with_answer(completion: Completion, reply: ChatReply, answer: ProxiedAnswer) -> Completion:
+def _with_answer(completion: Completion, reply: ChatReply) -> Completion:
     """Return the completion with the answer as text; without a text if there is neither a text nor a tool call."""
+    answer = _answer_in(reply)
     if answer.tool_calls:
         return replace(completion, text=answer.stored(), end="cut" if reply.end == "cut" else "answered")
     if reply.end in ("answered", "cut") and answer.text.strip():
@@ -77,12 +61,14 @@ def _with_answer(completion: Completion, reply: ChatReply, answer: ProxiedAnswer
     return replace(completion, text="")
 
 
-def _choice(content: str) -> dict[str, Any]:
-    try:
-        choice = json.loads(content)["choices"][0]
-    except (ValueError, LookupError, TypeError):
-        return {}  # an odd form, of which read_reply has read the text
-    return choice if isinstance(choice, dict) else {}
+def _answer_in(reply: ChatReply) -> ProxiedAnswer:
+    """Return the answer of a reply, with its tool calls."""
+    message = reply.choice["message"]
+    sent = message.get("tool_calls")
+    calls = [call for call in sent if _is_call(call)] if isinstance(sent, list) else []
+    # The profile `tool` takes the arguments of a call for the text.
+    text = "" if calls and not message.get("content") else reply.text
+    return ProxiedAnswer(text, calls, reply.choice.get("logprobs"))
 
 
 def _is_call(call: Any) -> bool:

@@ -4,8 +4,7 @@ from collections.abc import Iterable
 
 from memflow.errors import ChatError
 from memflow.resources.endpoints.addresses import display_address
-from memflow.resources.endpoints.model_list import served_models, window_of
-from memflow.resources.endpoints.windows import learned_window, record_window
+from memflow.resources.endpoints.windows import learned_window, record_window, served_models, window_of
 from memflow.resources.settings.settings import Settings
 
 PATIENCE = 5.0

@@ -10,7 +10,7 @@ import string
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from memflow.resources.endpoints.schema_dialect import WORDS as BOUNDS
+from memflow.resources.endpoints.schema_dialect import BOUNDS
 
 _WORDS = (
     "walk garden river summer bread tea train letter music house friend doctor budget plan week morning city school"

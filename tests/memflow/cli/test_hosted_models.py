@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from stub import request_counts, stub_process
 
-from memflow.resources.endpoints import hosted_models
+from memflow.resources.endpoints import hosted_models, tables
 
 RUN = ("--domain", "locomo_demo", "--limit", "1", "--memory", "bm25_message", "--no-baselines")
 STAND_IN = """
@@ -26,7 +26,7 @@ def stand_in_list(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Path], 
     """Return a function that reads hosted_models.toml from a folder instead of the package."""
 
     def read_from(folder: Path) -> None:
-        monkeypatch.setattr(hosted_models, "files", lambda package: folder)
+        monkeypatch.setattr(tables, "files", lambda package: folder)
         hosted_models.hosted_models.cache_clear()
 
     yield read_from

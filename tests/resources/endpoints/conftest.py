@@ -1,18 +1,16 @@
-"""A clock for tests of retries: time passes only while requests sleep, also between attempts of the OpenAI SDK."""
+"""A clock for tests of retries: time passes only while requests sleep."""
 
 import pytest
 from sleeping_clock import SleepingClock
 
 
 @pytest.fixture
-def time(monkeypatch: pytest.MonkeyPatch) -> SleepingClock:
-    """Return the clock. The back-off of the SDK advances it."""
-    clock = SleepingClock()
-    monkeypatch.setattr("anyio.sleep", clock.sleep)
-    return clock
+def time() -> SleepingClock:
+    """Return the clock."""
+    return SleepingClock()
 
 
 @pytest.fixture(autouse=True)
 def _short_backoff(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shorten the first back-off of the SDK, which is half a second, in tests without the clock."""
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.05)
+    """Shorten the first back-off in tests without the clock."""
+    monkeypatch.setattr("memflow.resources.endpoints.endpoint.BACKOFF", 0.05)

@@ -21,11 +21,22 @@ def test_key_is_sent_in_the_header_of_the_profile_and_hidden_in_repr() -> None:
 
 
 @pytest.mark.parametrize(
-    "shown", [KEY, "sk-proj-****wxyz", "sk-p...wxyz", "sk-proj-abc\u2026xyz", "sk-proj-abcd***"]
+    "shown",
+    [
+        KEY,
+        "sk-proj-****wxyz",
+        "sk-p...wxyz",
+        "sk-proj-abc\u2026xyz",
+        "sk-proj-abcd***",
+        KEY.replace("-", r"\u002D"),
+        r"sk-proj-\u2022\u2022\u2022wxyz",
+    ],
 )
 def test_redact_removes_whole_and_masked_keys(shown: str) -> None:
     redacted = ApiKey.of("FIRST").redact(f"Incorrect API key provided: {shown}.")
     assert redacted == "Incorrect API key provided: <FIRST>."
+    content = ApiKey.of("FIRST").redact_content(b"\xff" + shown.encode())
+    assert content == b"\xff<FIRST>"
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def error(status: int, message: str = "no", code: str | None = None, **headers: 
     return web.json_response({"error": {"message": message, "code": code}}, status=status, headers=headers)
 
 
-async def test_retry_after_pauses_every_client_of_the_address_without_failures(time: SleepingClock) -> None:
+async def test_retry_after_pauses_all_requests_to_the_model_without_failures(time: SleepingClock) -> None:
     sent = []
 
     def answer(request: web.BaseRequest, text: str) -> web.Response:
@@ -57,10 +57,9 @@ async def test_retry_after_pauses_every_client_of_the_address_without_failures(t
 
     async with (
         chat_server(answer) as url,
-        chat_at(url, time, patience=20, concurrency=1) as one,
-        chat_at(url, time, patience=20, concurrency=1) as other,
+        chat_at(url, time, patience=20, concurrency=1) as chat,
     ):
-        await asyncio.gather(complete(one, "a"), complete(other, "b"), complete(one, "c"))
+        await asyncio.gather(*(complete(chat, text) for text in "abc"))
     assert sent[0] == 0 and len(sent) == 4
     assert all(600 <= when < 610 for when in sent[1:])
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from memflow.chat.priority import REMAINING
-from memflow.resources.endpoints.limits import AdaptiveLimiter, limiter_of
+from memflow.resources.endpoints.limits import AdaptiveLimiter
 
 
 class Clock:
@@ -61,13 +61,6 @@ async def test_cancelled_task_takes_no_slot_of_the_limiter() -> None:
     waiting[1].cancel()  # it has its turn, but has not gone on yet
     await asyncio.gather(*waiting, return_exceptions=True)
     assert limiter.in_flight == 1  # the third
-
-
-async def test_requests_to_one_address_share_a_limiter() -> None:
-    limiter = limiter_of("http://a", 8)
-    assert limiter_of("http://a", 16) is limiter
-    assert limiter_of("http://b", 8) is not limiter
-    assert limiter_of("http://a", 4).limit == 4
 
 
 async def test_limiter_admits_waiting_requests_by_remaining_work_then_by_arrival() -> None:

@@ -13,15 +13,20 @@ from stub.providers import PROVIDERS
 
 from memflow.chat.asking import parse_completion
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Sampling
-from memflow.errors import BadInput
+from memflow.errors import BadInput, RequestRefused
 from memflow.memories.lib_mem0.answers import Operations
 from memflow.memories.mem_gpt.answers import Acts
-from memflow.resources.endpoints import model_check_requests
+from memflow.resources.endpoints import model_check
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.model_check import ModelCheck, Observation
-from memflow.resources.endpoints.model_check_requests import CheckResponse, Post, requests_to
-from memflow.resources.endpoints.profile_proposal import Proposal, propose
+from memflow.resources.endpoints.model_check import (
+    ModelCheck,
+    Observation,
+    Post,
+    Proposal,
+    propose,
+    requests_to,
+)
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.replies import ChatReply, ReplyUsage
 from memflow.resources.settings.chat_models import Model
@@ -30,23 +35,29 @@ OUTPUTS = (Acts, Operations)
 """Output types that use unions, definitions, defaults and bounds."""
 
 Body = Mapping[str, Any]
-COLOUR = CheckResponse(reply=ChatReply("answered", '{"colour": "red"}'))
-THOUGHT = ChatReply("answered", "42", usage=ReplyUsage(reasoning=300), thoughts_place="reasoning_content")
+COLOUR = ChatReply("answered", '{"colour": "red"}')
+THOUGHT = ChatReply("answered", "42", usage=ReplyUsage(reasoning=300))
+
+
+async def observed(made: ModelCheck) -> list[Observation]:
+    return [observation async for observation in made.run()]
 
 
 def check(post: Post) -> tuple[dict[str, Any], ModelCheck]:
     """Return the accepted value of each field of an endpoint, and the check."""
     made = ModelCheck("m", post, Profile())
-    seen = asyncio.run(made.run())
+    seen = asyncio.run(observed(made))
     return {name: value for each in seen for name, value in each.fields.items()}, made
 
 
 def server_without(*words: str) -> Post:
     """Return a server that rejects the requests in which one of the words stands, and answers the others in JSON."""
 
-    async def post(profile: Profile, body: Body) -> CheckResponse:
+    async def post(profile: Profile, body: Body) -> ChatReply:
         rejected = next((word for word in words if f'"{word}"' in json.dumps(body)), "")
-        return CheckResponse(400, error=f"400: Unsupported: {rejected}") if rejected else COLOUR
+        if rejected:
+            raise RequestRefused(f"400: Unsupported: {rejected}", 400)
+        return COLOUR
 
     return post
 
@@ -76,15 +87,15 @@ def test_model_check_finds_accepted_profile_fields(words: str, expected: dict[st
 
 
 def test_model_check_leaves_room_for_the_thoughts_that_it_sees() -> None:
-    async def post(profile: Profile, body: Body) -> CheckResponse:
-        return CheckResponse(reply=THOUGHT)
+    async def post(profile: Profile, body: Body) -> ChatReply:
+        return THOUGHT
 
     assert check(post)[0]["headroom"] == 2048
 
 
 def test_model_check_raises_bad_input_if_no_request_is_answered() -> None:
-    async def post(profile: Profile, body: Body) -> CheckResponse:
-        return CheckResponse(401, error="401: wrong key")
+    async def post(profile: Profile, body: Body) -> ChatReply:
+        raise RequestRefused("401: wrong key", 401)
 
     with pytest.raises(BadInput, match="401: wrong key"):
         check(post)
@@ -100,7 +111,9 @@ def test_proposed_profile_gets_typed_answers_from_stub_of_each_provider(
     async def examine() -> tuple[Proposal, list[Completion]]:
         async with Stub(StubBehavior(provider=provider)) as stub:
             model = Model.model_validate({"url": stub.url, "model": "stub"})
-            proposal = propose(await ModelCheck("stub", requests_to(model), model.profile).run(), stub.url)
+            proposal = propose(
+                await observed(ModelCheck("stub", requests_to(model), model.profile)), stub.url
+            )
             endpoint = Endpoint(stub.url, profile=proposal.profile(), patience=1)
             async with OpenAIChat(
                 stub.url, "stub", "", Sampling(max_tokens=2048, seed=1), endpoint=endpoint
@@ -138,18 +151,18 @@ def test_proposal_as_toml_is_a_valid_model_with_the_proposed_profile() -> None:
 
 
 def test_check_says_that_no_structure_works_if_a_model_never_writes_json() -> None:
-    async def post(profile: Profile, body: Body) -> CheckResponse:
-        return CheckResponse(reply=ChatReply("answered", "Ein Meer."))
+    async def post(profile: Profile, body: Body) -> ChatReply:
+        return ChatReply("answered", "Ein Meer.")
 
-    seen = asyncio.run(ModelCheck("m", post, Profile()).run())
+    seen = asyncio.run(observed(ModelCheck("m", post, Profile())))
     assert any("no value works" in each.seen for each in seen)
 
 
 def test_check_survives_every_odd_response_that_a_run_accepts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_check_requests, "PATIENCE_S", 0.1)
+    monkeypatch.setattr(model_check, "PATIENCE_S", 0.1)
     names = [name for name, each in odd_responses().items() if each.outcome in ("answered", "cut", "blank")]
 
-    async def check_all() -> list[CheckResponse]:
+    async def check_all() -> list[ChatReply]:
         async with Stub(StubBehavior(odd=1e-9)) as stub:
             post = requests_to(Model.model_validate({"url": stub.url, "model": "stub"}))
             return [await post(Profile(), body_of(name)) for name in names]
@@ -158,4 +171,4 @@ def test_check_survives_every_odd_response_that_a_run_accepts(monkeypatch: pytes
         return {"model": "stub", "messages": [{"role": "user", "content": f"odd response: {name}"}]}
 
     responses = asyncio.run(check_all())
-    assert len(responses) > 100 and all(each.ok for each in responses)
+    assert len(responses) > 100 and all(isinstance(each, ChatReply) for each in responses)

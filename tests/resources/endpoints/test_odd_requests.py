@@ -1,5 +1,6 @@
 """A few odd requests among others: they fail alone, and the step goes on."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -13,7 +14,8 @@ from stub.odd_json import completion
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Role
 from memflow.errors import ModelMisconfigured, NoAnswer, RequestRefused
-from memflow.resources.endpoints.chat import PROSE_REPLIES, OpenAIChat
+from memflow.resources.endpoints.chat import OpenAIChat
+from memflow.resources.endpoints.profile_advice import SIGNS
 
 JSON = '{"choice": "A"}'
 
@@ -46,10 +48,22 @@ def rejected(message: str) -> web.Response:
     return web.json_response({"error": {"message": message}}, status=400)
 
 
-async def test_rejection_that_repeats_the_prompt_does_not_end_the_step() -> None:
-    async with chat_with(lambda body, text: rejected(f"Invalid message: {text}")) as chat:
-        with pytest.raises(RequestRefused):
-            await chat.complete(request("As a software developer I read the system message."))
+async def test_few_rejections_among_concurrent_requests_do_not_end_the_step() -> None:
+    def answer(body: dict[str, Any], text: str) -> web.Response:
+        return rejected("invalid value of 'temperature'") if "odd" in text else said(content=JSON)
+
+    texts = [
+        *(f"odd {number}" for number in range(2 * SIGNS)),
+        *(f"text {number}" for number in range(4 * SIGNS)),
+    ]
+    async with chat_with(answer) as chat:
+        found = await asyncio.gather(
+            *(chat.complete(request(text)) for text in texts), return_exceptions=True
+        )
+    failed = found[: 2 * SIGNS]
+    assert {type(error) for error in failed} == {RequestRefused}
+    assert any("memflow models check NAME" in str(error) for error in failed)
+    assert all(isinstance(completion, Completion) for completion in found[2 * SIGNS :])
 
 
 async def test_rejection_of_a_form_that_was_accepted_before_does_not_end_the_step() -> None:
@@ -70,6 +84,9 @@ async def test_rejection_of_roles_ends_the_step_although_other_roles_were_accept
 
     async with chat_with(answer) as chat:
         await chat.complete(request("hello"))
+        for number in range(SIGNS - 1):
+            with pytest.raises(RequestRefused):
+                await chat.complete(request(f"hello {number}", "user", "user"))
         with pytest.raises(ModelMisconfigured, match="memflow models check"):
             await chat.complete(request("hello", "user", "user"))
 
@@ -80,7 +97,7 @@ async def test_requests_that_a_model_declines_in_prose_each_time_do_not_end_the_
             for attempt in range(3):
                 assert (await chat.complete(request(f"odd {number}", attempt=attempt))).text
         with pytest.raises(ModelMisconfigured, match="answers in prose"):
-            for number in range(PROSE_REPLIES - 2):
+            for number in range(SIGNS - 2):
                 await chat.complete(request(f"more {number}"))
 
 

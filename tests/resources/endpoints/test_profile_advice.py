@@ -1,6 +1,5 @@
 """A request that a server rejects because of the profile ends with the command that finds it."""
 
-import json
 from typing import Any
 
 import pytest
@@ -11,8 +10,11 @@ from memflow.chat.requests import ChatMessage, ChatRequest, Role, Sampling
 from memflow.errors import ModelMisconfigured, PromptTooLong, RequestRefused
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.profile_advice import misconfiguration
-from memflow.resources.endpoints.profiles import Profile, profile_of
+from memflow.resources.endpoints.profile_advice import SIGNS, ProfileFit
+from memflow.resources.endpoints.profiles import Profile
+
+OF_ACCESS = ("api_key_header", "api_version")
+"""Behaviors that reject all requests with status 401 or 404."""
 
 
 class Choice(BaseModel):
@@ -58,46 +60,21 @@ async def test_rejected_form_of_requests_ends_the_step_with_the_command_that_fin
     async with Stub(StubBehavior(behaviors=behaviors)) as stub:
         endpoint = Endpoint(stub.url, profile=profile)
         async with OpenAIChat(stub.url, "stub", "f", section="models.gpt", endpoint=endpoint) as chat:
-            with pytest.raises(ModelMisconfigured, match="Run `memflow models check gpt`"):
-                await chat.complete(request)
-        assert stub.counts.asked == 1
+            error: Exception | None = None
+            while not isinstance(error, ModelMisconfigured):
+                with pytest.raises(
+                    (RequestRefused, ModelMisconfigured), match="`memflow models check gpt`"
+                ) as caught:
+                    await chat.complete(request)
+                error = caught.value
+        assert stub.counts.asked == (1 if behaviors in OF_ACCESS else SIGNS)
 
 
 def test_error_without_a_section_proposes_the_option_of_the_command() -> None:
-    error = RequestRefused("refused", 400, "Unsupported parameter: 'seed'")
-    assert "--preset" in str(misconfiguration(error, "", Profile()))
+    assert "--preset" in str(ProfileFit("m", "", Profile()).misfit("refused"))
 
 
-@pytest.mark.parametrize(
-    "error",
-    [
-        RequestRefused("refused", 400, '{"error": {"message": "The model is overloaded with work."}}'),
-        RequestRefused("refused", 400, "invalid request: the temperature of the sea is not supported"),
-        PromptTooLong("long", 400, "Unsupported: 'max_tokens' and the context length"),
-    ],
-)
-def test_rejection_unrelated_to_the_profile_has_no_advice(error: RequestRefused) -> None:
-    assert misconfiguration(error, "models.gpt", Profile()) is None
-
-
-def test_words_of_a_repeated_prompt_have_no_advice() -> None:
-    prompt = 'I am a developer.\nThe system message said: "temperature" must be 20.'
-    shown = json.dumps({"error": f"Invalid message: {prompt[:60]}"})
-    error = RequestRefused("refused", 400, shown)
-    assert misconfiguration(error, "models.gpt", Profile()) is not None
-    assert misconfiguration(error, "models.gpt", Profile(), prompt) is None
-
-
-@pytest.mark.parametrize("bound", ["max_tokens", "max_completion_tokens"])
-def test_limit_above_the_maximum_of_the_model_does_not_rename_the_parameter(bound: str) -> None:
-    details = json.dumps(
-        {
-            "error": {
-                "message": f"{bound} is too large: 16384. This model supports at most 4096 completion tokens.",
-                "type": "invalid_request_error",
-                "param": bound,
-            }
-        }
-    )
-    profile = profile_of("vllm", bound=bound)
-    assert misconfiguration(RequestRefused("refused", 400, details), "models.gpt", profile) is None
+def test_prompt_above_the_window_has_no_advice() -> None:
+    error = PromptTooLong("long", 400, "Unsupported: 'max_tokens' and the context length")
+    request = ChatRequest("test/choose", {}, ())
+    assert ProfileFit("m", "models.gpt", Profile()).on_rejection(error, request) is error

@@ -70,7 +70,7 @@ def test_profile_fields_that_affect_answers_change_the_model_fingerprint(fields:
 
 @pytest.mark.parametrize(
     "fields",
-    [{"window": 100}, {"auth": "api-key"}, {"overflow": ["x"]}, {"quota": ["x"]}],
+    [{"window": 100}, {"auth": "api-key"}],
 )
 def test_profile_fields_that_only_affect_failures_keep_the_model_fingerprint(fields: dict[str, Any]) -> None:
     assert Model(**MODEL, profile=fields).fingerprint() == Model(**MODEL).fingerprint()
@@ -88,7 +88,6 @@ def test_unused_thinking_levels_do_not_change_the_profile_digest() -> None:
         ('preset = "depseek"', "Did you mean deepseek"),
         ('[models.gpt.profile]\nboud = "none"', "Did you mean bound"),
         ('preset = "deepseek"\n[models.gpt.profile]\nthinking = "loud"', "levels of this profile: off, on"),
-        ('[models.gpt.profile]\noverflow = ["("]', "not a regular expression"),
         ('[models.gpt.profile.headers]\nAuthorization = "Bearer abc"', "Set `key_variable`"),
         ("[models.gpt.profile.body]\nmessages = []", "belongs to the request"),
     ],

@@ -90,9 +90,8 @@ CONVERSATION: list[tuple[Role, str]] = [
     ("fields", "expected"),
     [
         ({"system": "developer"}, "developer:s user:a user:b assistant:c developer:t user:d"),
-        ({"system": "user"}, "user:s+a user:b assistant:c user:t+d"),
+        ({"system": "user"}, "user:s+a+b assistant:c user:t+d"),
         ({"alternate": True}, "system:s user:a+b assistant:c system:t user:d"),
-        ({"system": "user", "alternate": True}, "user:s+a+b assistant:c user:t+d"),
     ],
 )
 def test_profile_determines_the_message_roles_of_the_body(fields: dict[str, Any], expected: str) -> None:

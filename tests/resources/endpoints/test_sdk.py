@@ -15,11 +15,10 @@ from stub.odd_json import completion
 from memflow.chat.conversation import EPISODE
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion
 from memflow.errors import BadSettings, EndpointDown, ModelMisconfigured
-from memflow.resources.endpoints import transport
 from memflow.resources.endpoints.chat import OpenAIChat
 from memflow.resources.endpoints.embedder import EndpointEmbedder
 from memflow.resources.endpoints.endpoint import Endpoint
-from memflow.resources.endpoints.model_check_requests import requests_to
+from memflow.resources.endpoints.model_check import requests_to
 from memflow.resources.endpoints.profiles import Profile, profile_of
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.settings.chat_models import Model
@@ -60,12 +59,11 @@ async def test_chat_embedding_and_check_requests_carry_the_headers_of_the_sdk(
             assert not {"OpenAI-Organization", "OpenAI-Project"} & headers.keys()
 
 
-async def test_the_sdk_repeats_failed_requests_with_the_same_key() -> None:
+async def test_repeated_requests_have_the_same_key() -> None:
     async with Stub(StubBehavior(behaviors="warming_up")) as stub:
         assert (await complete(stub.url)).text
-        counts = [headers["X-Stainless-Retry-Count"] for headers in stub.headers]
-        assert counts == ["0", "1"]
-        assert len({headers["Idempotency-Key"] for headers in stub.headers}) == 1
+        first, second = (headers["Idempotency-Key"] for headers in stub.headers)
+        assert first == second
 
 
 async def test_requests_of_a_conversation_carry_its_key_for_routers() -> None:
@@ -86,7 +84,7 @@ async def test_dated_address_of_azure_is_completed_by_the_sdk_for_azure(
         (headers,) = stub.headers
         assert headers["User-Agent"].startswith("AsyncAzureOpenAI/Python") and "Authorization" not in headers
         assert headers["api-key"] == "a-key-of-azure"
-        with pytest.raises(ModelMisconfigured, match="Run `memflow models check m`"):
+        with pytest.raises(ModelMisconfigured, match="`memflow models check m`"):
             await complete(stub.url)
 
 
@@ -137,7 +135,6 @@ async def test_self_signed_certificate_is_refused_until_ssl_cert_file_names_it(
 
     own = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     own.load_cert_chain(*certificate)
-    monkeypatch.setattr(transport, "_tls", ssl.create_default_context)
     async with local_server(answer, own) as address:
         url = address.replace("http://127.0.0.1", "https://localhost")
         with pytest.raises(EndpointDown, match=r"self-signed certificate.*Set SSL_CERT_FILE to a file"):

@@ -9,11 +9,17 @@ from stub import Stub, StubBehavior
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
 from memflow.errors import PromptTooLong
 from memflow.resources.endpoints.chat import OpenAIChat
-from memflow.resources.endpoints.model_list import read_models, window_of
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.endpoints.replies import BrokenReply
 from memflow.resources.endpoints.request_bodies import LEAST_ANSWER, RequestBodies
-from memflow.resources.endpoints.windows import FILE, learned_window, record_window, window_in_error
+from memflow.resources.endpoints.windows import (
+    FILE,
+    learned_window,
+    read_models,
+    record_window,
+    window_in_error,
+    window_of,
+)
 from memflow.tokens import most
 
 

@@ -1,0 +1,14 @@
+"""The data of this package: TOML files beside the code."""
+
+import tomllib
+from importlib.resources import files
+from typing import Any
+
+
+def load_table(name: str) -> dict[str, Any]:
+    """Return the table in the file NAME.toml."""
+    return tomllib.loads(files("memflow.resources.endpoints").joinpath(f"{name}.toml").read_text("utf-8"))
+
+
+WIRE_WORDS = load_table("wire_words")
+"""The words of servers' responses, by their meaning."""
