@@ -26,15 +26,15 @@ FOUND = {
     "merges": ("complete", "stored 21 of 120 messages"),
     "cut_160": ("unchanged", "27 of 120 texts came back without their end"),
     "cut_1000": ("unchanged", "1,238 to 3,840 characters, cut at about 1,000"),
-    "lower_case": ("unchanged", "in lower case"),
+    "lower_case": ("unchanged", "in lower or upper case"),
     "digits_removed": ("unchanged", "without digits"),
     "accents_removed": ("unchanged", "without accents"),
     "cap_3": (
         "item_counts",
-        "returned 3 items for k = 5, 10, 30, 50, 100 and 170 although 120 items are stored",
+        "returned 3 items for k = 5, 10, 30, 50, 100, 170 although 120 items are stored",
     ),
-    "cap_10": ("item_counts", "returned 10 items for k = 30, 50, 100 and 170"),
-    "cap_50": ("item_counts", "returned 50 items for k = 100 and 170"),
+    "cap_10": ("item_counts", "returned 10 items for k = 30, 50, 100, 170"),
+    "cap_50": ("item_counts", "returned 50 items for k = 100, 170"),
     "deaf_long": ("queries", "12 of 12 queries of more than 12 words"),
     "deaf_scripts": ("queries", "30 of 30 queries with characters outside ASCII"),
     "deaf_cyrillic": ("queries", "6 of 6 queries in Cyrillic script"),
@@ -51,15 +51,15 @@ FOUND = {
     "leaks_rarely": ("isolation", "return messages of another space, as for 'garden market station'"),
     "ignores_as_of": ("as_of", "the future: as of write 7, 'garden market station' finds"),
     "as_of_one_later": ("as_of", "so the memory knows the future: as of write"),
-    "ids_reused": ("reused_ids", "when another space gets one with the same id"),
+    "ids_reused": ("spaces", "when another space gets one with the same id"),
     "wrong_dates": ("dates", "have another date than their message (2026-01-01 instead of"),
     "dates_dropped": ("dates", "of 240 items 240 have no date"),
     "no_sources": ("sources", "240 of 240 items do not name the message"),
     "wrong_sources": ("sources", "238 of 240 items do not name the message"),
     "strange_sources": ("sources", "never sent: item-0"),
-    "wide_sources": ("sources", "share no words with them: for example, '"),
+    "wide_sources": ("sources", "share no words with them: an item names"),
     "shuffled_sources": ("sources", "an item with words of check-1 names check-17"),
-    "lost_after_restart": ("restart", "were repeated, such as '"),
+    "lost_after_restart": ("restart", "although all writes were repeated: item 1 is"),
     "writes_fail_on_digits": ("conversation", "9 of 9 texts with digits"),
     "bad_gateway": ("answers", "502 Bad Gateway"),
 }
@@ -153,7 +153,7 @@ async def test_declared_number_of_items_that_is_exceeded_is_a_fault() -> None:
 async def test_server_with_models_gets_at_most_60_writes(batch: str) -> None:
     lines, server = await lines_of("", {"models": "own", "batch": batch})
     assert wrong(lines) == []
-    assert 30 <= server.writes + 2 <= WRITES_WITH_MODELS  # a restart repeats the writes of one space
+    assert 20 <= server.writes + 2 <= WRITES_WITH_MODELS  # a restart repeats the writes of one space
 
 
 @pytest.mark.parametrize("fault", ["drops_after_20", "cap_10", "deaf_long"])

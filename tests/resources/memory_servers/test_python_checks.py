@@ -23,6 +23,8 @@ NUMBERS = itertools.count()
 class Lines(Memory):
     """Keeps messages as entries, and recalls all of them."""
 
+    ranks_entries = False
+
     async def write(self, messages: Sequence[Message]) -> None:
         for message in messages:
             self.store.add("line", self.text_of(message), sources=self.sources_of(message))
