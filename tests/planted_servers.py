@@ -39,6 +39,8 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
     "cut_1000": lambda text: text[:1000],
     "lower_case": str.lower,
     "digits_removed": lambda text: re.sub(r"\d", "", text),
+    "one_line": lambda text: " ".join(text.split()),
+    "nul_removed": lambda text: text.replace("\0", ""),
     "accents_removed": lambda text: text.translate(str.maketrans("éèàë", "eeae")),
 }
 LAST_WRITE = {"drops_after_20": 20, "drops_after_50": 50}

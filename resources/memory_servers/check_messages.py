@@ -20,7 +20,6 @@ SECRETS, CODE_QUERY, OLD_DATES = _DATA["secrets"], _DATA["code_query"], _DATA["d
 """Two short messages with unique words, a query for both, and their dates."""
 WORDS = ("xylophone", "zeppelin")
 """The unique words of the short messages."""
-ODD_TEXTS: dict[str, str] = _DATA["odd_texts"]
 COMMON: list[str] = _DATA["common"]
 BROAD = " ".join(COMMON)
 """A query for most messages."""

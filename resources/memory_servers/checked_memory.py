@@ -2,6 +2,8 @@
 
 import uuid
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import zip_longest
 from typing import Literal
 
@@ -140,46 +142,44 @@ class CheckedMemory:
         return () if self.can.export == "none" else (await self.connection.export(space)).items
 
 
+@dataclass
 class Conversation:
     """What was written to one space, and which messages the items of its reads are from."""
 
-    def __init__(self, memory: CheckedMemory, space: str, messages: Sequence[CheckMessage]) -> None:
-        self.memory = memory
-        self.space = space
-        self.messages = messages
-        self.writes: dict[str, int] = {}
-        """The number of the write of each message that was written."""
-        self.failed: dict[str, str] = {}
-        """The messages whose write failed, and why."""
-        self.items: dict[str, WireItem] = {}
-        """All items that reads returned, by their text and sources."""
-        self.errors: list[str] = []
-        """The errors that the memory reported at reads."""
-        self.found: set[str] = set()
-        """The messages that reads for everything, or with their own words, returned."""
-        self.stored: set[str] = set()
-        """Those, and the ones of the export."""
-        self._of_word = {word: message.message_id for message in messages for word in message.words}
-        self._ids: dict[str, set[str]] = {}
+    memory: CheckedMemory
+    space: str
+    messages: Sequence[CheckMessage]
+    writes: dict[Message, int] = field(default_factory=dict)
+    """The number of the write of each message that was written."""
+    failed: dict[Message, str] = field(default_factory=dict)
+    """The messages whose write failed, and why."""
+    items: dict[str, WireItem] = field(default_factory=dict)
+    """All items that reads returned, by their text and sources."""
+    errors: list[str] = field(default_factory=list)
+    """The errors that the memory reported at reads."""
+    found: set[CheckMessage] = field(default_factory=set)
+    """The messages that reads for everything, or with their own words, returned."""
+    stored: set[CheckMessage] = field(default_factory=set)
+    """Those, and the ones of the export."""
 
     async def play(self, messages: Sequence[CheckMessage]) -> None:
         """Write messages as runs do."""
-        can, last = self.memory.can, max(self.writes.values(), default=0)
+        can = self.memory.can
         size: Literal["message", "pair"] = "pair" if can.models == "none" else "message"
         parts = cut_writes(messages, size if can.batch == "any" else can.batch)
-        for number, part in enumerate(parts, last + 1):
-            ids = [message.message_id for message in part]
-            self.writes |= dict.fromkeys(ids, number)
+        for number, part in enumerate(parts, max(self.writes.values(), default=0) + 1):
+            self.writes |= dict.fromkeys(part, number)
             try:
                 await self.memory.write(self.space, *part)
             except (CheckFailed, ServerFailed) as failed:
-                self.failed |= dict.fromkeys(ids, str(failed))
+                self.failed |= dict.fromkeys(part, str(failed))
 
-    def expected(self) -> list[CheckMessage]:
-        """Return the messages that the memory has by its design."""
+    def expected(self, among: set[CheckMessage] | None = None) -> list[CheckMessage]:
+        """Return the messages that the memory has by its design, perhaps only some."""
         design = self.memory.can.design
         messages = [message for message in self.messages if message.role in design.roles]
-        return messages[-design.window :] if design.window else messages
+        messages = messages[-design.window :] if design.window else messages
+        return [message for message in messages if among is None or message in among]
 
     async def read(self, query: str, k: int = K, as_of: int | None = None) -> Sequence[WireItem]:
         """Return the items of a read, and record them."""
@@ -191,37 +191,32 @@ class Conversation:
     async def finds(self, message: CheckMessage, query: str, k: int) -> bool:
         """Return whether a read finds a message. An error that the memory reports is recorded."""
         try:
-            return message.message_id in self.seen(await self.read(query, k))
+            return message in self.seen(await self.read(query, k))
         except ReportedError as failed:
             self.errors.append(str(failed))
             return False
 
-    async def known_items(self) -> list[WireItem]:
-        """Return the items of all reads, and of the export."""
-        return [*self.items.values(), *await self.memory.exported(self.space)]
+    async def known_items(self) -> list[tuple[WireItem, set[CheckMessage]]]:
+        """Return the items of all reads, and of the export, each with the messages whose words it contains."""
+        items = [*self.items.values(), *await self.memory.exported(self.space)]
+        return [(item, self.seen([item])) for item in items]
 
-    def of_item(self, item: WireItem) -> set[str]:
-        """Return the ids of the messages whose words an item contains."""
-        if item.text not in self._ids:
-            known = words_of(item.text) & self._of_word.keys()
-            self._ids[item.text] = {self._of_word[word] for word in known}
-        return self._ids[item.text]
+    def seen(self, items: Iterable[WireItem]) -> set[CheckMessage]:
+        """Return the messages whose words items contain."""
+        words = set().union(*(words_of(item.text) for item in items))
+        return {self._of_word[word] for word in words & self._of_word.keys()}
 
-    def seen(self, items: Iterable[WireItem]) -> set[str]:
-        """Return the ids of the messages whose words items contain."""
-        return {name for item in items for name in self.of_item(item)}
+    @cached_property
+    def _of_word(self) -> dict[str, CheckMessage]:
+        return {word: message for message in self.messages for word in message.words}
 
-    def describe(self, messages: Sequence[CheckMessage], fine: Iterable[str]) -> str:
-        """Return which messages are not among the ids of those that are fine, in words."""
-        fine = set(fine)
+    def describe(self, messages: Sequence[CheckMessage], fine: set[CheckMessage]) -> str:
+        """Return which messages are not among those that are fine, in words."""
         traits = [
-            (
-                {**message.traits(message.text), "write": self.writes.get(message.message_id, 0)},
-                message.message_id in fine,
-            )
+            ({**message.traits(message.text), "write": self.writes.get(message, 0)}, message in fine)
             for message in messages
         ]
-        lost = [message for message in messages if message.message_id not in fine]
+        lost = [message for message in messages if message not in fine]
         return (
             concentration(traits, PHRASES["message"], side=3)
             or f"{len(lost)} messages of all kinds, such as {lost[0].text[:60]!r}"

@@ -5,7 +5,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote
-from memflow.resources.memory_servers.check_messages import BROAD, check_messages, words_of
+from memflow.resources.memory_servers.check_messages import BROAD, CheckMessage, check_messages, words_of
 from memflow.resources.memory_servers.checked_memory import (
     READS,
     CheckedMemory,
@@ -25,7 +25,7 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
     "with other white space": lambda text: " ".join(text.split()),
     "in lower or upper case": str.lower,
     "without digits": lambda text: re.sub(r"\d", "", text),
-    "without punctuation": lambda text: re.sub(r"[^\w\s]", "", text),
+    "without punctuation or control characters": lambda text: re.sub(r"[^\w\s]", "", text),
     "without accents or other characters outside ASCII": lambda text: (
         unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     ),
@@ -45,8 +45,9 @@ async def conversation(memory: CheckedMemory) -> str:
     await main.play(first[size // 2 :])
     failed = {**memory.other.failed, **main.failed}
     if failed:
-        written = main.writes.keys() - main.failed.keys()
-        where = main.describe(first, written) if main.failed else f"{len(failed)} messages"
+        where = (
+            main.describe(first, {*first} - main.failed.keys()) if main.failed else f"{len(failed)} messages"
+        )
         raise CheckFailed(f"writes failed: {where}: {next(iter(failed.values()))}")
     return (
         f"{size} messages of {first[-1].session} sessions in {max(main.writes.values())} writes, and {other_size} in "
@@ -82,21 +83,19 @@ async def stable_reads(memory: CheckedMemory) -> str:
 
 async def complete(memory: CheckedMemory) -> str:
     """Look for every message, by reads and in the export."""
-    main = memory.main
+    main, design = memory.main, memory.can.design
     for query in (BROAD, main.messages[-1].query):
         main.found |= main.seen(await main.read(query, memory.large))
     expected = main.expected()
     for message in expected:
-        if message.message_id not in main.found and await main.finds(message, message.query, memory.large):
-            main.found.add(message.message_id)
+        if message not in main.found and await main.finds(message, message.query, memory.large):
+            main.found.add(message)
     main.stored = main.found | main.seen(await memory.exported(main.space))
-    number = sum(message.message_id in main.stored for message in expected)
-    design = memory.can.design
     declared = f" of the declared window of {design.window}" if design.window else ""
     declared += f" of the {design.roles[0]}" if len(design.roles) == 1 else ""
-    if number == len(expected):
+    if main.stored.issuperset(expected):
         return f"all {len(expected)} messages{declared} come back"
-    stored = f"{number} of {len(expected)} messages{declared}"
+    stored = f"{len(main.expected(main.stored))} of {len(expected)} messages{declared}"
     if design.merges:
         return f"{stored} are found by their words; the memory declares `merges`"
     raise CheckFailed(f"stored {stored}: lost are {main.describe(expected, main.stored)}")
@@ -105,13 +104,11 @@ async def complete(memory: CheckedMemory) -> str:
 async def unchanged(memory: CheckedMemory) -> str:
     """Compare the texts of the items with those of the written messages."""
     memory.need_own_texts()
-    main, texts = memory.main, dict[str, list[str]]()
-    for item in await main.known_items():
-        for message_id in main.of_item(item):
-            texts.setdefault(message_id, []).append(item.text)
-    stored = [
-        (message, texts[message.message_id]) for message in main.expected() if message.message_id in texts
-    ]
+    main, texts = memory.main, dict[CheckMessage, list[str]]()
+    for item, messages in await main.known_items():
+        for message in messages:
+            texts.setdefault(message, []).append(item.text)
+    stored = [(message, texts[message]) for message in main.expected({*texts})]
     cut = [(message, own) for message, own in stored if not {*message.words} <= words_of(" ".join(own))]
     if cut:
         lengths = [len(message.text) for message, _ in cut]
@@ -136,21 +133,20 @@ async def sources(memory: CheckedMemory) -> str:
     unit, main = memory.can.sources, memory.main
     need(unit != "none", "not declared: wrong answers are not attributed by evidence")
     source_of = {
-        message_id: message_id if unit == "message" else str(write)
-        for message_id, write in main.writes.items()
+        message: message.message_id if unit == "message" else str(write)
+        for message, write in main.writes.items()
     }
     items = await main.known_items()
-    if strange := sorted({source for item in items for source in item.sources} - {*source_of.values()}):
+    if strange := sorted({source for item, _ in items for source in item.sources} - {*source_of.values()}):
         raise CheckFailed(f"items name sources that were never sent: {', '.join(strange[:3])}")
     checked, wrong, wide = 0, list[str](), list[str]()
-    for item in items:
-        own, named = {source_of[message_id] for message_id in main.of_item(item)}, {*item.sources}
-        checked += bool(own)
+    for item, messages in items:
+        own, named = {source_of[message] for message in messages}, {*item.sources}
         shown = f"{', '.join(item.sources[:3]) or 'none'}: {item.text[:60]!r}"
-        if absent := sorted(own - named):
-            wrong.append(f"an item with words of {absent[0]} names {shown}")
-        if own and len(named - own) > max(MOST_UNRELATED, 3 * len(own)):
-            wide.append(f"an item names {shown}")
+        checked += bool(own)
+        wrong += [f"an item with words of {absent} names {shown}" for absent in sorted(own - named)[:1]]
+        is_wide = own and len(named - own) > max(MOST_UNRELATED, 3 * len(own))
+        wide += [f"an item names {shown}"] if is_wide else []
     if memory.can.design.merges:
         return f"{checked} items name sources that were sent; the memory declares `merges`"
     if wrong:
@@ -166,27 +162,20 @@ async def sources(memory: CheckedMemory) -> str:
 
 
 async def dates(memory: CheckedMemory) -> str:
-    """Compare the dates of items with those of their messages."""
+    """Compare the dates of items with those of their messages. A text may have the date itself."""
     need(memory.can.dates, "not declared: memflow puts the date before each text")
-    main = memory.main
-    days = {message.message_id: str(message.sent_at)[:10] for message in main.messages}
-    checked, without, wrong = 0, list[str](), list[str]()
-    for item in await main.known_items():
-        own = {days[message_id] for message_id in main.of_item(item)}
-        if len(own) != 1 or (memory.can.design.merges and item.sent_at is None):
+    checked, wrong = 0, list[str]()
+    for item, messages in await memory.main.known_items():
+        days = {str(message.sent_at)[:10] for message in messages}
+        if len(days) != 1 or (memory.can.design.merges and item.sent_at is None):
             continue
-        [day] = own
+        [day] = days
         checked += 1
-        if item.sent_at is None:
-            without += [] if day[:4] in item.text else [item.text]
-        elif not item.sent_at.startswith(day):
-            wrong.append(f"{item.sent_at} instead of {day}: {item.text[:60]!r}")
-    if without:
-        raise CheckFailed(
-            f"declares dates, and of {checked} items {len(without)} have no date, such as {without[0][:60]!r}"
-        )
+        has_date = day[:4] in item.text if item.sent_at is None else item.sent_at.startswith(day)
+        wrong += [] if has_date else [f"{item.sent_at or 'none'} instead of {day}: {item.text[:60]!r}"]
     if wrong:
         raise CheckFailed(
-            f"declares dates, and of {checked} items {len(wrong)} have another date than their message ({wrong[0]})"
+            f"declares dates, and {len(wrong)} of {checked} items have none, or another than their message, such as "
+            f"{wrong[0]}"
         )
     return f"{checked} items have the dates of their messages"

@@ -11,7 +11,7 @@ from memflow.resources.memory_servers.check_messages import (
     concentration,
     queries_for,
 )
-from memflow.resources.memory_servers.checked_memory import CheckedMemory, K, need
+from memflow.resources.memory_servers.checked_memory import CheckedMemory, K, difference, need
 
 COUNTS = (1, 5, 10, 30, 50, 100)
 """The k at which item counts are compared, beside one above the number of messages."""
@@ -30,28 +30,23 @@ CAP_SHARE = 0.9
 async def item_counts(memory: CheckedMemory) -> str:
     """Compare numbers of items with k."""
     memory.need_own_texts()
-    design, main = memory.can.design, memory.main
-    counts = {k: len(await main.read(BROAD, k)) for k in sorted({*COUNTS, memory.large})}
-    top = counts[memory.large]
+    design, main, large = memory.can.design, memory.main, memory.large
+    counts = {k: len(await main.read(BROAD, k)) for k in (*COUNTS, large)}
+    top, other = counts[large], len(await main.read(" ".join(COMMON[:2]), large))
     need(top, f"the query {BROAD!r} finds nothing; see the line `queries`")
-    if design.max_items is not None and top > design.max_items:
-        raise CheckFailed(
-            f"declares at most {design.max_items} items, and returned {top} for k = {memory.large} and {BROAD!r}"
-        )
-    other = len(await main.read(" ".join(COMMON[:2]), memory.large))
-    available = max(len({item.text for item in await main.known_items()}), top)
-    limit = design.max_items or available
-    few = {k: count for k, count in counts.items() if count < min(k, top, limit)}
+    stored = max(len({item.text for item, _ in await main.known_items()}), top)
+    limit = design.max_items or stored
+    if design.max_items and top > limit:
+        raise CheckFailed(f"declares at most {limit} items, and returned {top} for k = {large} and {BROAD!r}")
     # A search by words finds fewer items for another query; a limit is the same.
-    if top == other and top < min(available, limit) * CAP_SHARE:
-        few |= {k: top for k in counts if k > top}
+    is_limited = top == other and top < min(stored, limit) * CAP_SHARE
+    few = [k for k, count in counts.items() if count < min(k, limit if is_limited else top)]
     if few and not design.threshold:
-        returned = ", ".join(map(str, dict.fromkeys(few.values())))
         raise CheckFailed(
-            f"returned {returned} items for k = {', '.join(map(str, sorted(few)))} although {available} items are "
-            f"stored (query {BROAD!r})"
+            f"returned {counts[few[-1]]} items for k = {', '.join(map(str, few))} although {stored} items are stored "
+            f"(query {BROAD!r})"
         )
-    return f"as many as asked for k = {', '.join(map(str, COUNTS))}, and {top} for k = {memory.large}"
+    return f"as many as asked for k = {', '.join(map(str, COUNTS))}, and {top} for k = {large}"
 
 
 async def isolation(memory: CheckedMemory) -> str:
@@ -82,32 +77,30 @@ async def ranked(memory: CheckedMemory) -> str:
     need(memory.can.ranked, "not declared: the order of items has no meaning")
     memory.need_own_texts()
     main, better, misplaced = memory.main, 0, list[str]()
-    known = [message for message in main.expected() if message.message_id in main.found]
-    known.sort(key=lambda message: message.kind != "statement")
+    known = sorted(main.expected(main.found), key=lambda message: message.kind != "statement")
     for message in known[:RANKED]:
         items = await main.read(f"{message.query} {BROAD}", memory.large)
-        places = [place for place, item in enumerate(items) if message.message_id in main.of_item(item)]
+        places = [place for place, item in enumerate(items) if message in main.seen([item])]
         # A message that is not found at all is the subject of `queries`.
         if places and len(items) > 3:
             is_better = places[0] < len(items) / 4
             better += is_better
             misplaced += [] if is_better else [message.query]
     judged = better + len(misplaced)
-    memory.is_ranked = better >= judged * RANK_SHARE
-    if not memory.is_ranked:
-        first, second = [await main.read(message.query) for message in (known[0], known[-1])]
-        if [item.text for item in first] == [item.text for item in second]:
-            raise CheckNote(
-                f"reads return the same items for {known[0].query!r} and {known[-1].query!r}: declare ranked: false "
-                "(in Python: ranks_entries = False)"
-            )
-        raise CheckFailed(
-            f"the message whose words are asked is in the first quarter of the items in {better} of {judged} reads: "
-            f"the best item is not first, as for {misplaced[0]!r}"
-        )
     if not judged:
         raise CheckNote("no read returned its message among others, so that there is no rank")
-    return f"the message whose words are asked is among the first in {better} of {judged} reads"
+    memory.is_ranked = better >= judged * RANK_SHARE
+    if memory.is_ranked:
+        return f"the message whose words are asked is among the first in {better} of {judged} reads"
+    if not difference(*[await memory.texts(main.space, message.query) for message in (known[0], known[-1])]):
+        raise CheckNote(
+            f"reads return the same items for {known[0].query!r} and {known[-1].query!r}: declare ranked: false "
+            "(in Python: ranks_entries = False)"
+        )
+    raise CheckFailed(
+        f"the message whose words are asked is in the first quarter of the items in {better} of {judged} reads: "
+        f"the best item is not first, as for {misplaced[0]!r}"
+    )
 
 
 async def queries(memory: CheckedMemory) -> str:
@@ -115,7 +108,7 @@ async def queries(memory: CheckedMemory) -> str:
     main, design = memory.main, memory.can.design
     await main.read("?! ... ;;")  # an error is a fault, no items are none
     memory.need_own_texts()
-    known = [message for message in main.expected() if message.message_id in main.stored]
+    known = main.expected(main.stored)
     need(known, "no read and no export returned a message; see the line `complete`")
     k = K if memory.is_ranked or not memory.has_k else memory.large
     results, missed = [], list[str]()
@@ -133,7 +126,7 @@ async def queries(memory: CheckedMemory) -> str:
         raise CheckFailed(f"{count} (a threshold that is too high?): {where or 'also short ones'}{reason}")
     if where:
         raise CheckFailed(f"{count}: {where}{reason}")
-    unread = [message for message in known if message.message_id not in main.found]
+    unread = {*known} - main.found
     if unread and memory.has_k and not design.max_items:
         raise CheckFailed(
             f"{len(unread)} of {len(known)} messages are stored, but no read with their own words finds them: "
@@ -148,22 +141,19 @@ async def as_of(memory: CheckedMemory) -> str:
     """Read as of earlier writes."""
     need(memory.can.as_of == "writes", "not declared: probes are asked when their checkpoint is reached")
     main, design = memory.main, memory.can.design
-    writes = main.writes
     now = main.seen(await main.read(BROAD, memory.large))
     # A memory with a fixed number of items may return others when more messages compete.
     complete = memory.has_k and not (design.window or design.merges or design.max_items)
     future, missing, reads = list[str](), list[str](), 0
-    for write in sorted({max(1, max(writes.values()) * part // 8) for part in (1, 2, 4, 6, 7)}):
-        later = [message for message in main.messages if writes[message.message_id] > write][:2]
-        for query in (BROAD, *(message.query for message in later)):
+    for write in sorted({max(1, max(main.writes.values()) * part // 8) for part in (1, 2, 4, 6, 7)}):
+        later = [message for message in main.messages if main.writes[message] > write]
+        for query in (BROAD, later[0].query, later[-1].query):
             then = main.seen(await main.read(query, memory.large, write))
             reads += 1
             found = f"as of write {write}, {query[:60]!r}"
-            if known := sorted(writes[message_id] for message_id in then if writes[message_id] > write):
-                future.append(f"{found} finds a message of write {known[0]}")
-            absent = sorted(writes[message_id] for message_id in now - then if writes[message_id] <= write)
-            if query == BROAD and complete and absent:
-                missing.append(f"{found} does not find a message of write {absent[0]}")
+            future += [f"{found} finds {message.text[:60]!r}" for message in later if message in then][:1]
+            absent = now.difference(later, then) if complete and query == BROAD else set()
+            missing += [f"{found} does not find {message.text[:60]!r}" for message in absent][:1]
     if future:
         raise CheckFailed(
             f"{len(future)} of {reads} reads as of an earlier write return later messages, so the memory knows the "

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from memflow.memories.server.protocol import Capabilities, Hello
 from memflow.resources.memory_servers import capability_checks, conversation_checks, read_checks
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckLine, CheckNote, Checks, run_checks
-from memflow.resources.memory_servers.check_messages import CODE_QUERY, ODD_TEXTS, SECRETS, WORDS
+from memflow.resources.memory_servers.check_messages import CODE_QUERY, SECRETS, WORDS
 from memflow.resources.memory_servers.checked_memory import (
     READS,
     SIZES,
@@ -23,7 +23,7 @@ from memflow.resources.memory_servers.checked_memory import (
 from memflow.resources.memory_servers.connection import ServerConnection
 
 LATE_S = 2.0
-"""Seconds in which a read is repeated to see whether a write is found late."""
+"""Seconds after which a message that a first read did not find is looked for again."""
 WRITES_WITH_MODELS = 60
 """The most writes that a server gets which uses models."""
 WRITES = 700
@@ -35,22 +35,16 @@ class CheckedServer(CheckedMemory):
 
     connection: ServerConnection
 
-    def __init__(self, connect: Callable[[], ServerConnection], late: float, sizes: tuple[int, int]) -> None:
+    def __init__(self, connect: Callable[[], ServerConnection], sizes: tuple[int, int]) -> None:
         super().__init__(connect(), sizes)
         self.connect = connect
-        self.late = late
-        self.kills = 0
-        """How often a check ended the server."""
 
 
 async def check_server(
-    connect: Callable[[], ServerConnection], late: float = LATE_S, sizes: tuple[int, int] = SIZES
+    connect: Callable[[], ServerConnection], sizes: tuple[int, int] = SIZES
 ) -> tuple[list[CheckLine], CheckedServer]:
-    """Run all checks of a server, and end it. Return one line per check, and the server.
-
-    `late` is the number of seconds that an index may be late before a check stops to look for it.
-    """
-    server = CheckedServer(connect, late, sizes)
+    """Run all checks of a server, and end it. Return one line per check, and the server."""
+    server = CheckedServer(connect, sizes)
     groups = ("server", "capabilities", "conversation", "items", "read", "server_end")
     try:
         return await run_checks(groups, CHECKS, server), server
@@ -99,29 +93,27 @@ async def read(server: CheckedMemory) -> str:
     return f"answered a read with {len(found.items)} of 1 item"
 
 
-async def indexed(server: CheckedServer) -> str:
+async def indexed(server: CheckedMemory) -> str:
     """Read before a write, and right after it."""
     space, text, word = await server.space("indexed"), SECRETS[1], WORDS[1]
     await server.texts(space, text)
     await server.write_text(space, 11, text)
-    began, waited = time.perf_counter(), 0.0
-    while not (is_found := contains(await server.texts(space, text), word)) and waited <= server.late:
-        await asyncio.sleep(0.02)
-        waited = time.perf_counter() - began
-    if not waited:
+    if contains(await server.texts(space, text), word):
         return "a message is found at the first read after its write"
-    written = f"{text!r}, written to space {space},"
-    if not is_found and server.can.design.merges:
+    await asyncio.sleep(LATE_S)
+    later = [contains(await server.texts(space, text), word) for _ in range(READS)]
+    written, when = f"{text!r}, written to space {space},", f"{LATE_S:g} s after the answer to its write"
+    if all(later):
+        raise CheckFailed(f"{written} is found {when}, and not at once")
+    if any(later):
+        raise CheckNote(f"equal reads of space {space} return other items; see the line `stable_reads`")
+    if server.can.design.merges:
         raise CheckNote(f"a read of {text!r} does not find it; the memory declares `merges`")
-    if not is_found and contains(await server.texts(space, CODE_QUERY), word):
+    if contains(await server.texts(space, CODE_QUERY), word):
         raise CheckFailed(
             f"{written} is found by {CODE_QUERY!r}, but not by the query of before its write: a cache of reads"
         )
-    if not is_found:
-        raise CheckFailed(f"{written} is still not found {waited:.1f} s after the answer to its write")
-    if not all([contains(await server.texts(space, text), word) for _ in range(READS)]):
-        raise CheckNote(f"equal reads of space {space} return other items; see the line `stable_reads`")
-    raise CheckFailed(f"{written} is found only {waited:.2f} s after the answer to its write")
+    raise CheckFailed(f"{written} is not found {when}")
 
 
 async def spaces(server: CheckedMemory) -> str:
@@ -163,7 +155,6 @@ async def restart(server: CheckedServer) -> str:
     need(not server.connection.transport.outlives_run, "memflow does not start this server")
     space = await server.two_secrets("restart")
     before = await server.texts(space, CODE_QUERY)
-    server.kills += 1
     await server.connection.transport.kill()
     after = await server.texts(space, CODE_QUERY)
     if (server.can.deterministic or not after) and (change := difference(before, after)):
@@ -171,22 +162,6 @@ async def restart(server: CheckedServer) -> str:
             f"a read finds other items after a restart, although all writes were repeated: {change}"
         )
     return "a read finds the same after a restart and repeated writes"
-
-
-async def texts(server: CheckedServer) -> str:
-    """Write odd texts."""
-    server.need_own_texts()
-    space = await server.space("texts")
-    for number, text in enumerate(ODD_TEXTS.values()):
-        await server.write_text(space, number, text)
-    damaged = [
-        kind
-        for kind, text in ODD_TEXTS.items()
-        if not contains(await server.texts(space, " ".join(text.split()[:3])), text)
-    ]
-    if damaged:
-        raise CheckFailed(f"not found as written: {', '.join(damaged)} (first: {ODD_TEXTS[damaged[0]]!r})")
-    return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
 
 
 async def deterministic(server: CheckedMemory) -> str:
@@ -202,7 +177,7 @@ async def deterministic(server: CheckedMemory) -> str:
 
 async def stops(server: CheckedServer) -> str:
     """Count stops since the start."""
-    if number := server.connection.restarts - server.kills:
+    if number := server.connection.restarts:
         raise CheckFailed(f"the server stopped {number} times; at last it {server.connection.last_stop}")
     return "the server did not end"
 

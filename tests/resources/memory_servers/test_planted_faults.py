@@ -23,11 +23,13 @@ FOUND = {
     "last_session": ("complete", "90 of 90 messages up to session 3"),
     "keeps_20": ("complete", "stored 20 of 120 messages: lost are 100 of 100 messages up to write 50"),
     "keeps_60": ("complete", "60 of 60 messages up to session 2"),
-    "merges": ("complete", "stored 21 of 120 messages"),
+    "merges": ("complete", "stored 20 of 120 messages"),
     "cut_160": ("unchanged", "27 of 120 texts came back without their end"),
     "cut_1000": ("unchanged", "1,238 to 3,840 characters, cut at about 1,000"),
     "lower_case": ("unchanged", "in lower or upper case"),
     "digits_removed": ("unchanged", "without digits"),
+    "one_line": ("unchanged", "9 of 120 texts came back with other white space"),
+    "nul_removed": ("unchanged", "9 of 120 texts came back without punctuation or control characters"),
     "accents_removed": ("unchanged", "without accents"),
     "cap_3": (
         "item_counts",
@@ -47,13 +49,16 @@ FOUND = {
     "random": ("stable_reads", "in another order"),
     "empty_failures": ("stable_reads", "of two equal reads, one returned nothing"),
     "cache": ("indexed", "a cache of reads"),
-    "lazy": ("indexed", "s after the answer to its write"),
+    "lazy": ("indexed", "0.3 s after the answer to its write, and not at once"),
     "leaks_rarely": ("isolation", "return messages of another space, as for 'garden market station'"),
     "ignores_as_of": ("as_of", "the future: as of write 7, 'garden market station' finds"),
     "as_of_one_later": ("as_of", "so the memory knows the future: as of write"),
     "ids_reused": ("spaces", "when another space gets one with the same id"),
-    "wrong_dates": ("dates", "have another date than their message (2026-01-01 instead of"),
-    "dates_dropped": ("dates", "of 240 items 240 have no date"),
+    "wrong_dates": ("dates", "or another than their message, such as 2026-01-01 instead of"),
+    "dates_dropped": (
+        "dates",
+        "240 of 240 items have none, or another than their message, such as none instead of",
+    ),
     "no_sources": ("sources", "240 of 240 items do not name the message"),
     "wrong_sources": ("sources", "238 of 240 items do not name the message"),
     "strange_sources": ("sources", "never sent: item-0"),
@@ -92,9 +97,14 @@ HEALTHY: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memflow.resources.memory_servers.server_checks.LATE_S", 0.3)
+
+
 async def lines_of(fault: str, can: dict[str, Any]) -> tuple[dict[str, CheckLine], CheckedServer]:
     """Return the lines of a server by name, and the server."""
-    lines, server = await check_server(lambda: planted(fault, can), late=0.3, sizes=SIZES)
+    lines, server = await check_server(lambda: planted(fault, can), sizes=SIZES)
     return {line.name: line for line in lines}, server
 
 
@@ -169,5 +179,5 @@ async def test_order_that_does_not_depend_on_the_query_is_a_note() -> None:
 
 
 async def test_check_after_a_failed_one_is_skipped_with_a_reference() -> None:
-    lines, _ = await lines_of("cut_160", {})
-    assert lines["texts"] == CheckLine("texts", "skipped", "because unchanged failed")
+    lines, _ = await lines_of("drops_long", {})
+    assert lines["queries"] == CheckLine("queries", "skipped", "because complete failed")

@@ -66,7 +66,7 @@ serve(answer)
 
 async def lines_of(folder: Path, words: list[str], limits: TimeLimits = LIMITS) -> dict[str, CheckLine]:
     """Return the lines of a command by name."""
-    lines, _ = await check_server(lambda: connect(words, folder, limits=limits), late=0.3, sizes=(60, 20))
+    lines, _ = await check_server(lambda: connect(words, folder, limits=limits), sizes=(60, 20))
     return {line.name: line for line in lines}
 
 
