@@ -36,11 +36,10 @@ async def export(memory: CheckedMemory) -> str:
     need(memory.can.export != "none", "not declared: entries are known when a read returns them")
     space = await memory.two_secrets("export")
     items = await memory.exported(space)
-    if not items:
-        raise CheckFailed(f"the export of space {space}, which has two messages, is empty")
     if missing := [word for word in WORDS if not contains((item.text for item in items), word)]:
-        raise CheckNote(
-            f"the export of space {space} does not contain {missing[0]!r}, a word of one of its messages"
+        found = CheckNote if items else CheckFailed
+        raise found(
+            f"the export of space {space} has {len(items)} items, and not {missing[0]!r} of its two messages"
         )
     return f"{len(items)} items"
 
@@ -52,19 +51,17 @@ async def fork(memory: CheckedMemory) -> str:
     copy = f"{space}@copy"
     memory.written[copy] = memory.written[space]
     await memory.connection.fork(space, copy)
-    await _compare_copy(memory, space, copy, memory.copy_name)
+    await _compare_copy(memory, space, copy, "a fork")
     if memory.can.deterministic:
         for name in (space, copy):
             await memory.write_text(name, 5, "The vault code of Lanfranc is quetzal.")
-        await _compare_copy(memory, space, copy, f"{memory.copy_name}, after one more write to both,")
+        await _compare_copy(memory, space, copy, "a fork, after one more write to both,")
     await memory.write_text(copy, 3, "The vault code of Fulbert is walrus.")
     await memory.write_text(space, 4, "The vault code of Argenteuil is ocelot.")
     for name, other, word in ((space, copy, "walrus"), (copy, space, "ocelot")):
         if contains(await memory.texts(name, CODE_QUERY), word):
-            raise CheckFailed(
-                f"a read of {name} returns {word!r}, which was written only to {other}; {copy} is {memory.copy_name}"
-            )
-    return f"{memory.copy_name} has the content of its origin, and is separate"
+            raise CheckFailed(f"a read of {name} returns {word!r}, which was written only to {other}")
+    return "a fork has the content of its origin, and is separate"
 
 
 async def restore(memory: CheckedMemory) -> str:

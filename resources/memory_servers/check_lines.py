@@ -4,7 +4,7 @@ import tomllib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from memflow.errors import MemflowError, ReportedError, ServerFailed
 
@@ -20,38 +20,28 @@ ANSWER_FIX = "Answer every request with an object of the protocol; the server's 
 class CheckLine:
     """The result of one check of a memory."""
 
-    name: str
+    check: str
     verdict: Verdict
     found: str
     fix: str = ""
 
-    def as_dict(self) -> dict[str, str]:
-        """Return the line for JSON output."""
-        return {"check": self.name, "verdict": self.verdict, "found": self.found, "fix": self.fix}
 
-
-class CheckEnded(Exception):
-    """The exception that ends a check with a verdict."""
-
-    verdict: ClassVar[Verdict]
-
-
-class CheckFailed(CheckEnded):
+class CheckFailed(Exception):
     """The exception of a check that found a fault."""
 
-    verdict = "wrong"
+    verdict: Verdict = "wrong"
 
 
-class CheckNote(CheckEnded):
+class CheckNote(Exception):
     """The exception of a check that found no fault, but something worth knowing."""
 
-    verdict = "note"
+    verdict: Verdict = "note"
 
 
-class CheckSkipped(CheckEnded):
+class CheckSkipped(Exception):
     """The exception of a check that does not apply."""
 
-    verdict = "skipped"
+    verdict: Verdict = "skipped"
 
 
 Checks = Mapping[str, Callable[[Any], Awaitable[str]]]
@@ -71,7 +61,7 @@ async def run_checks(groups: Iterable[str], checks: Checks, memory: Any) -> list
             (causes[other] for other in (*needed, *declared.get("after", ())) if other in causes), ""
         )
         line = None if cause else await _line(name, checks[name], declared, memory)
-        if line is not None and line.name == ANSWERS:
+        if line is not None and line.check == ANSWERS:
             lines += [] if ANSWERS in causes.values() else [line]
             line, cause = None, ANSWERS
         lines.append(line or CheckLine(name, "skipped", f"because {cause} failed"))
@@ -86,7 +76,7 @@ async def _line(
 ) -> CheckLine:
     try:
         return CheckLine(name, "ok", await check(memory))
-    except CheckEnded as found:
+    except (CheckFailed, CheckNote, CheckSkipped) as found:
         return CheckLine(
             name, found.verdict, str(found), "" if found.verdict == "skipped" else declared["fix"]
         )

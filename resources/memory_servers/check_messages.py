@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from itertools import count, cycle, islice
+from typing import Any
 
 from memflow.memories.memory import Message
 
@@ -34,7 +35,7 @@ MARKS = {"accents": ["é"], "emoji": ["🙂"]}
 """Characters of the kind in a query for its messages, whose unique words are plain."""
 FAILING, WORKING = 0.8, 0.15
 """A split explains failures if at least this share fails on one side, and at most this share on the other."""
-Traits = Mapping[str, int | str | bool]
+Traits = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,9 +122,8 @@ def queries_for(messages: Sequence[CheckMessage]) -> Iterator[tuple[CheckMessage
         yield message, f"{message.query} 2031"
     for script in ("Chinese", "Cyrillic", "Arabic", "accents", "emoji"):
         others = [message for message in messages if message.kind == script]
-        for number, message in zip(range(QUERIES_OF_SCRIPT), cycle(others), strict=False):
-            words = message.words[:2] if number < len(others) else reversed(message.words[:2])
-            yield message, " ".join([*words, *MARKS.get(script, ())])
+        for message in islice(cycle(others), QUERIES_OF_SCRIPT):
+            yield message, " ".join([message.query, *MARKS.get(script, ())])
 
 
 def concentration(
@@ -135,15 +135,11 @@ def concentration(
     those of check_data.toml. Health (memflow/scoring/health) tests splits of real data, which are less clear.
     """
     best, text = (0.0, 0), ""
-    for trait, phrases_of_sides in phrases.items():
-        values = [traits[trait] for traits, _ in items]
-        for value in sorted({*values} - {False}):  # type: ignore[type-var]
-            first = [other > value if type(value) is int else other == value for other in values]  # type: ignore[operator]
-            for phrase, wanted in zip(phrases_of_sides, (True, False), strict=True):
-                inside = [fine for (_, fine), chosen in zip(items, first, strict=True) if chosen is wanted]
-                outside = [
-                    fine for (_, fine), chosen in zip(items, first, strict=True) if chosen is not wanted
-                ]
+    for trait, sides in phrases.items():
+        for value in sorted({traits[trait] for traits, _ in items} - {False}):
+            for phrase, wanted in zip(sides, (True, False), strict=True):
+                inside = [fine for traits, fine in items if _is_on_side(traits[trait], value) is wanted]
+                outside = [fine for traits, fine in items if _is_on_side(traits[trait], value) is not wanted]
                 if min(len(inside), len(outside)) < side:
                     continue
                 failed, other = inside.count(False), outside.count(False)
@@ -153,3 +149,7 @@ def concentration(
                     words = phrase.format(f"{value:,}" if type(value) is int else value)
                     text = f"{failed} of {len(inside)} {words}, and {other} of {len(outside)} others"
     return text
+
+
+def _is_on_side(trait: Any, value: Any) -> bool:
+    return bool(trait > value if type(value) is int else trait == value)

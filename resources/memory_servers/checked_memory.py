@@ -37,8 +37,7 @@ class CheckedMemory:
     returns as many items as it is asked for.
     """
 
-    other_space, copy_name, has_k = "another space", "a fork", True
-    """What messages call another space, and a copy of one."""
+    has_k = True
 
     def __init__(self, connection: Connection, sizes: tuple[int, int] = SIZES) -> None:
         self.connection = connection
@@ -47,10 +46,6 @@ class CheckedMemory:
         self.run_name = f"check-{uuid.uuid4().hex[:12]}"
         self.written: dict[str, int] = {}
         """The number of writes of each open space, oldest first."""
-        self.writes = 0
-        """Writes of all checks, without those that a restart repeats."""
-        self.first = ""
-        """The space of the check `write`."""
         self.main = self.other = Conversation(self, "", ())
         self.is_ranked = False
         """Whether reads return the best item first, as the check `ranked` found."""
@@ -90,14 +85,12 @@ class CheckedMemory:
     def need_own_texts(self) -> None:
         """Raise CheckSkipped if the memory merges messages by its design."""
         need(
-            not self.can.design.merges,
-            "the memory declares `merges`, so its texts may differ from the messages",
+            not self.can.design.merges, "the memory declares `merges`, so its texts differ from the messages"
         )
 
     def next_write(self, space: str) -> int:
         """Count a write, or a request to forget, and return its number in the space."""
         self.written[space] += 1
-        self.writes += 1
         return self.written[space]
 
     async def write(self, space: str, *messages: Message) -> None:

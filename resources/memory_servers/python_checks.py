@@ -16,8 +16,6 @@ class CheckedPython(CheckedMemory):
     """A memory in Python."""
 
     connection: PythonConnection
-    other_space = "another memory: it has state outside its store"
-    copy_name = "a memory that is restored from its entries"
     has_k = False
 
 

@@ -79,16 +79,16 @@ async def start(server: CheckedServer) -> str:
 
 
 async def write(server: CheckedMemory) -> str:
-    """Write a message."""
-    server.first = await server.space("write")
-    await server.write_text(server.first, 21, SECRETS[0])
-    return "answered a write of one message"
+    """Write two messages."""
+    await server.two_secrets("write")
+    return "answered two writes of one message"
 
 
 async def read(server: CheckedMemory) -> str:
     """Read one item, with an empty query, and an empty space."""
-    found = await server.connection.read(server.first, CODE_QUERY, 1)
-    await server.connection.read(server.first, "", 1)
+    space = await server.two_secrets("read")
+    found = await server.connection.read(space, CODE_QUERY, 1)
+    await server.connection.read(space, "", 1)
     await server.connection.read(await server.space("empty"), CODE_QUERY, 1)
     return f"answered a read with {len(found.items)} of 1 item"
 
@@ -124,30 +124,26 @@ async def spaces(server: CheckedMemory) -> str:
         await server.write_text(space, 1, text)
     for space, other, word in zip(pair, reversed(pair), reversed(WORDS), strict=True):
         if contains(await server.texts(space, CODE_QUERY), word):
-            raise CheckFailed(
-                f"a read of space {space} finds {word!r}, which was written only to {other}, {server.other_space}"
-            )
+            raise CheckFailed(f"a read of space {space} finds {word!r}, which was written only to {other}")
     for space, text, word in zip(pair, SECRETS, WORDS, strict=True):
-        if not (server.can.design.merges or await server.has(space, text, word)):
-            raise CheckFailed(
-                f"{text!r} in space {space} is lost when another space gets one with the same id"
-            )
+        await _need_stored(server, space, text, word, "when another space gets one with the same id")
     return "two spaces do not see each other, and may have messages with the same id"
 
 
-async def reset(server: CheckedServer) -> str:
+async def reset(server: CheckedMemory) -> str:
     """Read after `reset`, and after a write of the same id."""
-    await server.reset(server.first)
-    if contains(await server.texts(server.first, SECRETS[0]), WORDS[0]):
-        raise CheckFailed(
-            f"after `reset` of space {server.first}, a read still finds what was written before: {SECRETS[0]!r}"
-        )
-    await server.write_text(server.first, 21, SECRETS[1])
-    if not (server.can.design.merges or await server.has(server.first, SECRETS[1], WORDS[1])):
-        raise CheckFailed(
-            f"after `reset` of space {server.first}, {SECRETS[1]!r} is not stored, whose id was written before `reset`"
-        )
+    space = await server.two_secrets("reset")
+    await server.reset(space)
+    if contains(await server.texts(space, SECRETS[0]), WORDS[0]):
+        raise CheckFailed(f"after `reset` of space {space}, a read still finds {SECRETS[0]!r}")
+    await server.write_text(space, 1, SECRETS[1])
+    await _need_stored(server, space, SECRETS[1], WORDS[1], "if its id was written before `reset`")
     return "nothing is left after `reset`, and the same id is another message"
+
+
+async def _need_stored(server: CheckedMemory, space: str, text: str, word: str, when: str) -> None:
+    if not (server.can.design.merges or await server.has(space, text, word)):
+        raise CheckFailed(f"{text!r} in space {space} is lost {when}")
 
 
 async def restart(server: CheckedServer) -> str:
