@@ -4,7 +4,7 @@ from memflow.errors import MemflowError
 from memflow.memories.forgetting import ForgetRequest
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS, WORDS
-from memflow.resources.memory_servers.checked_memory import CheckedMemory, contains, difference, need
+from memflow.resources.memory_servers.checked_memory import CheckedMemory, contains, difference
 
 GONE, KEPT = WORDS
 """The words of the message that is forgotten, and of its neighbor."""
@@ -33,7 +33,6 @@ async def pure_reads(memory: CheckedMemory) -> str:
 
 async def export(memory: CheckedMemory) -> str:
     """Compare the items of an export with the written messages."""
-    need(memory.can.export != "none", "not declared: entries are known when a read returns them")
     space = await memory.two_secrets("export")
     items = await memory.exported(space)
     if missing := [word for word in WORDS if not contains((item.text for item in items), word)]:
@@ -46,7 +45,6 @@ async def export(memory: CheckedMemory) -> str:
 
 async def fork(memory: CheckedMemory) -> str:
     """Fork a space, and write to both: the same, if that is deterministic, and different messages."""
-    need(memory.can.fork, "not declared")
     space = await memory.two_secrets("fork")
     copy = f"{space}@copy"
     memory.written[copy] = memory.written[space]
@@ -66,7 +64,6 @@ async def fork(memory: CheckedMemory) -> str:
 
 async def restore(memory: CheckedMemory) -> str:
     """Restore an export in another space, and compare reads."""
-    need(memory.can.restore, "not declared")
     if memory.can.export == "none":
         raise CheckFailed("declares restore, but no export whose items could be restored")
     space = await memory.two_secrets("restore")
@@ -86,7 +83,6 @@ async def _compare_copy(memory: CheckedMemory, space: str, copy: str, name: str)
 async def forget(memory: CheckedMemory) -> str:
     """Forget one of two messages in each declared form, then again, what was never said, and everything."""
     forms = memory.can.forget
-    need(forms, "not declared: a request to forget is only told in the conversation")
     if "time" in forms and not memory.can.dates:
         raise CheckFailed("declares `forget` by time, and no `dates`")
     if merged := [f"by {form}, {where}" for form in forms if (where := await _check_form(memory, form))]:

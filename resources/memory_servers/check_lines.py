@@ -74,6 +74,9 @@ async def run_checks(groups: Iterable[str], checks: Checks, memory: Any) -> list
 async def _line(
     name: str, check: Callable[[Any], Awaitable[str]], declared: Mapping[str, Any], memory: Any
 ) -> CheckLine:
+    for requirement in declared.get("requires", ()):
+        if not memory.meets(requirement):
+            return CheckLine(name, "skipped", _TABLE["requirements"][requirement])
     try:
         return CheckLine(name, "ok", await check(memory))
     except (CheckFailed, CheckNote, CheckSkipped) as found:

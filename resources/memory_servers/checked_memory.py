@@ -11,7 +11,7 @@ from memflow.errors import ReportedError, ServerFailed
 from memflow.memories.memory import Message
 from memflow.memories.server.batches import cut_writes, sent_message
 from memflow.memories.server.protocol import Capabilities, Connection, Hello, WireItem
-from memflow.resources.memory_servers.check_lines import CheckFailed, CheckSkipped
+from memflow.resources.memory_servers.check_lines import CheckFailed
 from memflow.resources.memory_servers.check_messages import (
     OLD_DATES,
     PHRASES,
@@ -56,6 +56,12 @@ class CheckedMemory:
         assert self.greeting is not None, "the memory was started"
         return self.greeting.can
 
+    def meets(self, requirement: str) -> bool:
+        """Return whether the memory declares what a check requires (check_table.toml)."""
+        design = {"own_texts": not self.can.design.merges, "spaces": self.can.spaces != 1}
+        declared = {**self.can.model_dump(), **design, "as_of": self.can.as_of == "writes"}
+        return declared[requirement] not in (False, "none", ())
+
     @property
     def sizes(self) -> tuple[int, int]:
         """The messages of both conversations."""
@@ -81,12 +87,6 @@ class CheckedMemory:
             await self.connection.close(oldest)
         self.written[space] = 0
         await self.connection.reset(space)
-
-    def need_own_texts(self) -> None:
-        """Raise CheckSkipped if the memory merges messages by its design."""
-        need(
-            not self.can.design.merges, "the memory declares `merges`, so its texts differ from the messages"
-        )
 
     def next_write(self, space: str) -> int:
         """Count a write, or a request to forget, and return its number in the space."""
@@ -122,13 +122,6 @@ class CheckedMemory:
     async def texts(self, space: str, query: str, as_of: int | None = None) -> list[str]:
         """Return the texts that a read finds."""
         return [item.text for item in await self.read(space, query, K, as_of)]
-
-    async def has(self, space: str, query: str, word: str) -> bool:
-        """Return whether a read finds a text with a word, in any case of its letters. A failed read is repeated."""
-        for _ in range(READS):
-            if contains(map(str.lower, await self.texts(space, query)), word):
-                return True
-        return False
 
     async def exported(self, space: str) -> Sequence[WireItem]:
         """Return the export of a space; nothing if the memory has none."""
@@ -228,9 +221,3 @@ def difference(first: Iterable[str], second: Iterable[str]) -> str:
 def contains(texts: Iterable[str], part: str) -> bool:
     """Return whether a text contains `part`."""
     return any(part in text for text in texts)
-
-
-def need(is_met: object, reason: str) -> None:
-    """Raise CheckSkipped with a reason, unless a condition is met."""
-    if not is_met:
-        raise CheckSkipped(reason)
