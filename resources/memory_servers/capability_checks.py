@@ -1,6 +1,5 @@
 """The checks of what a memory declares: reads leave nothing, copies are equal and separate, and it can forget."""
 
-from memflow.errors import MemflowError
 from memflow.memories.forgetting import ForgetRequest
 from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS, WORDS
@@ -118,13 +117,9 @@ async def _check_form(memory: CheckedMemory, form: str) -> str:
 
 async def _forget(memory: CheckedMemory, space: str, *requests: ForgetRequest) -> None:
     for request in requests:
-        try:
-            answer = await memory.connection.forget(space, memory.next_write(space), request)
-            reason = answer.failures[0].why if answer.failures else ""
-        except MemflowError as error:
-            reason = str(error)
-        if reason:
-            raise CheckFailed(f"a request by {request.by} failed: {reason}")
+        answer = await memory.connection.forget(space, memory.next_write(space), request)
+        if answer.failures:
+            raise CheckFailed(f"a request by {request.by} failed: {answer.failures[0].why}")
 
 
 async def _find(memory: CheckedMemory, space: str, word: str) -> str:

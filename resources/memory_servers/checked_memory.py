@@ -26,7 +26,7 @@ READS = 8
 """Equal reads, to find a random difference: one in two is missed once in 128 checks."""
 SIZES = (300, 60)
 """Messages of the conversation, and of the one in another space."""
-SIZES_WITH_MODELS = (25, 6)
+SIZES_WITH_MODELS = (25, 3)
 """The same for a memory whose writes cost requests to models: one message a write."""
 
 

@@ -93,7 +93,7 @@ async def write(server: CheckedMemory) -> str:
 
 async def read(server: CheckedMemory) -> str:
     """Read one item, with odd queries, and an empty space."""
-    space = await server.two_secrets("read")
+    space = f"{server.run_name}/write"
     found = await server.connection.read(space, CODE_QUERY, 1)
     for query in ("", "?! ... ;;"):
         await server.connection.read(space, query, 1)
@@ -139,7 +139,7 @@ async def spaces(server: CheckedMemory) -> str:
 
 async def reset(server: CheckedMemory) -> str:
     """Read after `reset`, and after a write of the same id."""
-    space = await server.two_secrets("reset")
+    space = f"{server.run_name}/write"
     await server.reset(space)
     if contains(await server.texts(space, SECRETS[0]), WORDS[0]):
         raise CheckFailed(f"after `reset` of space {space}, a read still finds {SECRETS[0]!r}")

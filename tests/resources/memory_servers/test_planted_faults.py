@@ -163,7 +163,7 @@ async def test_declared_number_of_items_that_is_exceeded_is_a_fault() -> None:
 async def test_server_with_models_gets_at_most_60_writes(batch: str) -> None:
     lines, server = await lines_of("", {"models": "own", "batch": batch})
     assert wrong(lines) == []
-    assert 20 <= sum(server.connection.transport.writes.values()) <= WRITES_WITH_MODELS
+    assert 15 <= sum(server.connection.transport.writes.values()) <= WRITES_WITH_MODELS
 
 
 @pytest.mark.parametrize("fault", ["drops_after_20", "cap_10", "deaf_long"])
