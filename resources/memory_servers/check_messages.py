@@ -69,40 +69,34 @@ class CheckMessage(Message):
 
 def check_messages(size: int, first_word: int = 0) -> list[CheckMessage]:
     """Return the first `size` messages of a conversation; another `first_word` gives one with other words."""
-    return list(islice(_messages(first_word), size))
-
-
-def _messages(first_word: int) -> Iterator[CheckMessage]:
-    numbers = count(first_word)
-    for number, (kind, template) in enumerate(cycle(_DATA["templates"].items()), 1):
+    numbers, messages = count(first_word), list[CheckMessage]()
+    for number, (kind, template) in zip(range(size), cycle(_DATA["templates"].items()), strict=False):
         syllables = _DATA["syllables"].get(kind, _DATA["syllables"]["Latin"])
         further = _DATA["sentences"].get(kind, 0)
         own = (1 if kind in ("word", "duplicate") else 2) + further
         words = [unique_word(next(numbers), syllables) for _ in range(own)]
         written = words if kind == "code" else [word.capitalize() for word in words]
-        text = template.format(*written, common=COMMON[number % len(COMMON)])
+        text = template.format(*written, common=COMMON[(number + 1) % len(COMMON)])
         text += "".join(_DATA["sentence"].format(word) for word in written[own - further :])
-        session = (number - 1) // SESSION
-        day = FIRST_DAY + datetime.timedelta(days=61 * session)
-        yield CheckMessage(
-            message_id=f"check-{number}",
-            role="assistant" if number % 2 == 0 else "user",
+        session = number // SESSION
+        message = CheckMessage(
+            message_id=f"check-{number + 1}",
+            role="user" if number % 2 == 0 else "assistant",
             text=text,
-            sent_at=f"{day}T09:30:00",
+            sent_at=f"{FIRST_DAY + datetime.timedelta(days=61 * session)}T09:30:00",
             session=session + 1,
             kind=kind,
             words=tuple(words),
         )
+        messages.append(message)
+    return messages
 
 
 def unique_word(number: int, syllables: Sequence[str]) -> str:
     """Return the invented word with a number: four syllables of a script."""
-    size, word = len(syllables), ""
+    size = len(syllables)
     number = number * SCATTER % size**4  # so that neighbors are not alike
-    for _ in range(4):
-        number, place = divmod(number, size)
-        word += syllables[place]
-    return word
+    return "".join(syllables[number // size**place % size] for place in range(4))
 
 
 def words_of(text: str) -> set[str]:
