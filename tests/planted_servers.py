@@ -77,8 +77,10 @@ class PlantedServer(Transport):
 
     async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
         """Return the answer to a message."""
+        message = self.latest = json.loads(content)
         await asyncio.sleep(0)
-        message = json.loads(content)
+        if self.fault == "mixed_reads" and message["op"] == self.latest["op"] == "read":
+            message = self.latest
         if self.is_killed:
             raise ServerStopped("was killed")
         answer: Mapping[str, Any] = getattr(self, message["op"])(message)

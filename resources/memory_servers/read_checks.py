@@ -52,10 +52,11 @@ async def item_counts(memory: CheckedMemory) -> str:
 async def isolation(memory: CheckedMemory) -> str:
     """Read both spaces concurrently, and look for words of the other one in all items."""
     main, other = memory.main, memory.other
+    messages = (*main.messages[-6:], *other.messages[-6:])
     reads = [
         (reader, written, query)
+        for query in (BROAD, *COMMON, *(message.query for message in messages))
         for reader, written in ((main, other), (other, main))
-        for query in (BROAD, *COMMON, *(message.query for message in written.messages[-6:]))
     ]
     answers = await asyncio.gather(*(reader.read(query, memory.large) for reader, _, query in reads))
     if leaks := [read for read, items in zip(reads, answers, strict=True) if read[1].seen(items)]:

@@ -51,6 +51,7 @@ FOUND = {
     "cache": ("indexed", "a cache of reads"),
     "lazy": ("indexed", "0.3 s after the answer to its write, and not at once"),
     "leaks_rarely": ("isolation", "return messages of another space, as for 'garden market station'"),
+    "mixed_reads": ("isolation", "concurrent reads return messages of another space"),
     "ignores_as_of": ("as_of", "the future: as of write 7, 'garden market station' finds"),
     "as_of_one_later": ("as_of", "so the memory knows the future: as of write"),
     "ids_reused": ("spaces", "when another space gets one with the same id"),
