@@ -39,6 +39,8 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
     "cut_1000": lambda text: text[:1000],
     "lower_case": str.lower,
     "digits_removed": lambda text: re.sub(r"\d", "", text),
+    "one_line": lambda text: " ".join(text.split()),
+    "nul_removed": lambda text: text.replace("\0", ""),
     "accents_removed": lambda text: text.translate(str.maketrans("éèàë", "eeae")),
 }
 LAST_WRITE = {"drops_after_20": 20, "drops_after_50": 50}
@@ -75,8 +77,10 @@ class PlantedServer(Transport):
 
     async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
         """Return the answer to a message."""
+        message = self.latest = json.loads(content)
         await asyncio.sleep(0)
-        message = json.loads(content)
+        if self.fault == "mixed_reads" and message["op"] == self.latest["op"] == "read":
+            message = self.latest
         if self.is_killed:
             raise ServerStopped("was killed")
         answer: Mapping[str, Any] = getattr(self, message["op"])(message)

@@ -22,7 +22,7 @@ from memflow.rendering.texts import note
 
 COLORS = {"ok": "green", "wrong": "red", "note": "yellow", "skipped": "dim"}
 COLUMNS: Columns = {
-    "check": "name",
+    "check": "check",
     "verdict": lambda line: Text(line.verdict, COLORS[line.verdict]),
     "found": "found",
     "what to do": lambda line: line.fix if line.verdict in ("wrong", "note") else "",
@@ -55,7 +55,7 @@ def check(
         lines = check_named_server(settings, name) if is_server else check_python_memory(settings, name)
     counts: Counter[str] = Counter(line.verdict for line in lines)
     shown = ", ".join(f"{counts[verdict]} {verdict}" for verdict in COLORS if counts[verdict])
-    rows = [line.as_dict() for line in lines]
+    rows = [vars(line) for line in lines]
     print_result(
         form,
         {"memory": name, "ok": not counts["wrong"], "lines": rows},

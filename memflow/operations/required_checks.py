@@ -50,7 +50,7 @@ def run_required_checks(selection: "Selection", force: bool, budget: Any) -> Non
         message(f"memflow: checking the memory server {name} ({writes}); --unchecked skips it.")
         wrong = [line for line in check_named_server(settings, name, budget) if line.verdict == "wrong"]
         if wrong:
-            faults = " ".join(f"{line.name}: {line.found}. {line.fix}" for line in wrong)
+            faults = " ".join(f"{line.check}: {line.found}. {line.fix}" for line in wrong)
             raise BadSettings(
                 f"the memory server {name} is not measured, because its check found a fault. {faults} After a fix, "
                 f"rerun; `memflow memories check {name}` shows all lines, and --unchecked runs it as it is."

@@ -1,7 +1,7 @@
 """The lines of `memflow memories check`: what each looks for, its verdict, and what to do about a fault."""
 
 import tomllib
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any, Literal
@@ -10,7 +10,6 @@ from memflow.errors import MemflowError, ReportedError, ServerFailed
 
 Verdict = Literal["ok", "wrong", "note", "skipped"]
 """`note`: no fault, but worth knowing; `skipped`: not declared, or a former line failed."""
-Work = Callable[[Any], Awaitable[str]]
 _TABLE = tomllib.loads(files(__package__).joinpath("check_table.toml").read_text(encoding="utf-8"))
 ANSWERS = "answers"
 """The line of a server that does not answer a request of a check by the protocol."""
@@ -21,78 +20,75 @@ ANSWER_FIX = "Answer every request with an object of the protocol; the server's 
 class CheckLine:
     """The result of one check of a memory."""
 
-    name: str
+    check: str
     verdict: Verdict
     found: str
     fix: str = ""
-
-    def as_dict(self) -> dict[str, str]:
-        """Return the line for JSON output."""
-        return {"check": self.name, "verdict": self.verdict, "found": self.found, "fix": self.fix}
 
 
 class CheckFailed(Exception):
     """The exception of a check that found a fault."""
 
+    verdict: Verdict = "wrong"
+
 
 class CheckNote(Exception):
     """The exception of a check that found no fault, but something worth knowing."""
+
+    verdict: Verdict = "note"
 
 
 class CheckSkipped(Exception):
     """The exception of a check that does not apply."""
 
+    verdict: Verdict = "skipped"
 
-@dataclass(frozen=True)
-class Check:
-    """A check of a memory: its work returns what it found, or raises one of the exceptions above.
 
-    check_table.toml declares the rest.
+Checks = Mapping[str, Callable[[Any], Awaitable[str]]]
+"""Checks by name. A check returns what it found, or raises one of the exceptions above."""
+
+
+async def run_checks(groups: Iterable[str], checks: Checks, memory: Any) -> list[CheckLine]:
+    """Run the checks of groups of check_table.toml in order.
+
+    Return one line per check, and one for requests without an answer.
     """
-
-    name: str
-    work: Work
-    fix: str
-    needed: bool = False
-    after: Sequence[str] = ()
-
-
-def checks_of(group: str, functions: Mapping[str, Any]) -> list[Check]:
-    """Return the checks of a group of check_table.toml: each is the function with its name."""
-    return [Check(name, functions[name], **declared) for name, declared in _TABLE[group].items()]
-
-
-async def run_checks(checks: Iterable[Check], memory: Any) -> list[CheckLine]:
-    """Run checks of a memory in order. Return one line per check, and one for requests without an answer."""
-    lines: list[CheckLine] = []
-    failed: dict[str, str] = {}
-    """The checks that failed, or were skipped because another did, and that check."""
-    stopped = ""
-    for check in checks:
-        cause = stopped or next((failed[name] for name in check.after if name in failed), "")
-        line = None if cause else await _line(check, memory)
-        if line is not None and line.name == ANSWERS:
-            if ANSWERS not in failed.values():
-                lines.append(line)
+    lines, needed = list[CheckLine](), list[str]()
+    causes: dict[str, str] = {}
+    """By check that failed or was skipped: the line with the reason."""
+    for name, declared in (pair for group in groups for pair in _TABLE[group].items()):
+        cause = next(
+            (causes[other] for other in (*needed, *declared.get("after", ())) if other in causes), ""
+        )
+        line = None if cause else await _line(name, checks[name], declared, memory)
+        if line is not None and line.check == ANSWERS:
+            lines += [] if ANSWERS in causes.values() else [line]
             line, cause = None, ANSWERS
-        lines.append(line or CheckLine(check.name, "skipped", f"because {cause} failed"))
+        lines.append(line or CheckLine(name, "skipped", f"because {cause} failed"))
         if cause or lines[-1].verdict == "wrong":
-            failed[check.name] = cause or check.name
-            stopped = stopped or (failed[check.name] if check.needed else "")
+            causes[name] = cause or name
+        needed += [name] if declared.get("needed") else []
     return lines
 
 
-async def _line(check: Check, memory: Any) -> CheckLine:
+async def _line(
+    name: str, check: Callable[[Any], Awaitable[str]], declared: Mapping[str, Any], memory: Any
+) -> CheckLine:
+    for requirement in declared.get("requires", ()):
+        if not memory.meets(requirement):
+            return CheckLine(name, "skipped", _TABLE["requirements"][requirement])
     try:
-        return CheckLine(check.name, "ok", await check.work(memory))
-    except CheckSkipped as skipped:
-        return CheckLine(check.name, "skipped", str(skipped))
-    except CheckNote as note:
-        return CheckLine(check.name, "note", str(note), check.fix)
-    except (CheckFailed, MemflowError) as failed:
+        return CheckLine(name, "ok", await check(memory))
+    except (CheckFailed, CheckNote, CheckSkipped) as found:
+        return CheckLine(
+            name, found.verdict, str(found), "" if found.verdict == "skipped" else declared["fix"]
+        )
+    except MemflowError as failed:
         # An error that the server reports belongs to the check; other invalid answers would fail any check.
-        if isinstance(failed, ServerFailed) and not (check.needed or isinstance(failed, ReportedError)):
+        if isinstance(failed, ServerFailed) and not (
+            declared.get("needed") or isinstance(failed, ReportedError)
+        ):
             return CheckLine(ANSWERS, "wrong", str(failed), ANSWER_FIX)
-        return CheckLine(check.name, "wrong", str(failed), check.fix)
+        return CheckLine(name, "wrong", str(failed), declared["fix"])
     except Exception as error:  # noqa: BLE001  (a user's memory may raise anything)
-        return CheckLine(check.name, "wrong", f"the memory raised {type(error).__name__}: {error}", check.fix)
+        return CheckLine(name, "wrong", f"the memory raised {type(error).__name__}: {error}", declared["fix"])

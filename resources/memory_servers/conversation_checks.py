@@ -1,149 +1,174 @@
 """The checks of what a memory has of the conversation: the same at every read, each message, its text and date."""
 
-from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped, checks_of
-from memflow.resources.memory_servers.check_messages import COMMON, check_messages
-from memflow.resources.memory_servers.checked_memory import READS, CheckedMemory, Conversation, K, difference
-from memflow.resources.memory_servers.text_changes import text_change
+import re
+import unicodedata
+from collections.abc import Callable, Mapping
+
+from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote
+from memflow.resources.memory_servers.check_messages import BROAD, CheckMessage, check_messages, words_of
+from memflow.resources.memory_servers.checked_memory import (
+    READS,
+    CheckedMemory,
+    Conversation,
+    contains,
+    difference,
+)
 
 OTHER_WORDS = 100_000
 """The number of the first word of the conversation in another space."""
 MOST_UNRELATED = 4
 """Sources that an item may name although it has no word of them; 3 for each of its own sources if that is more."""
-BROAD = " ".join(COMMON)
-"""A query for most messages."""
+SHORT = 300
+"""Characters up to which a text has to be in one item. A longer one may be divided among items."""
+CHANGES: Mapping[str, Callable[[str], str]] = {
+    "with other white space": lambda text: " ".join(text.split()),
+    "in lower or upper case": str.lower,
+    "without digits": lambda text: re.sub(r"\d", "", text),
+    "without punctuation or control characters": lambda text: re.sub(r"[^\w\s]", "", text),
+    "without accents or other characters outside ASCII": lambda text: (
+        unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    ),
+}
+"""How texts differ from what was written, if they do not after this change of both."""
 
 
 async def conversation(memory: CheckedMemory) -> str:
     """Write the conversations as runs do."""
     size, other_size = memory.sizes
     first, second = check_messages(size), check_messages(other_size, OTHER_WORDS)
-    main = memory.main = Conversation(memory, await memory.space("conversation-1"), first, second)
-    half = size // 2
-    await main.play(first[:half])
+    main = memory.main = Conversation(memory, await memory.space("conversation-1"), first)
+    await main.play(first[: size // 2])
     if second:
-        memory.other = Conversation(memory, await memory.space("conversation-2"), second, first)
+        memory.other = Conversation(memory, await memory.space("conversation-2"), second)
         await memory.other.play(second)
-    await main.play(first[half:])
+    await main.play(first[size // 2 :])
     failed = {**memory.other.failed, **main.failed}
     if failed:
-        written = [message.number for message in first if message.number not in main.failed]
-        where = memory.describe(first, written) if main.failed else f"{len(failed)} messages"
+        where = (
+            main.describe(first, {*first} - main.failed.keys()) if main.failed else f"{len(failed)} messages"
+        )
         raise CheckFailed(f"writes failed: {where}: {next(iter(failed.values()))}")
     return (
-        f"{len(first)} messages of {first[-1].session} sessions in {main.number} writes, and {len(second)} in another "
-        "space"
+        f"{size} messages of {first[-1].session} sessions in {max(main.writes.values())} writes, and {other_size} in "
+        "another space"
     )
 
 
 async def stable_reads(memory: CheckedMemory) -> str:
     """Repeat reads."""
-    note, queries = "", [BROAD, *(message.query for message in memory.expected()[-3:])]
+    note, queries = "", [BROAD, *(message.query for message in memory.main.expected()[-3:])]
     for query in queries:
-        first, *repeated = [[item.text for item in await memory.main.read(query, K)] for _ in range(READS)]
-        for texts in (texts for texts in repeated if texts != first):
-            if not texts or not first:
+        first, *repeated = [await memory.main.read(query) for _ in range(READS)]
+        texts = [item.text for item in first]
+        for items in repeated:
+            if items and first and {item.id for item in items}.isdisjoint(item.id for item in first):
                 raise CheckFailed(
-                    f"of two equal reads, one returned nothing, and one {len(texts or first)} items (query {query!r})"
+                    f"two equal reads have no item id in common (first: {first[0].id!r}, second: {items[0].id!r})"
                 )
-            change = f"(query {query!r}): {difference(first, texts)}"
-            if sorted(texts) == sorted(first):
-                raise CheckFailed(f"equal reads return the same items in another order {change}")
-            if memory.can.deterministic:
-                raise CheckFailed(f"equal reads return other items {change}")
-            note = f"equal reads return other items {change}; the server does not declare `deterministic`"
+            others = [item.text for item in items]
+            if change := difference(texts, others):
+                is_order = sorted(texts) == sorted(others)
+                how = "the same items in another order" if is_order else "other items, or none,"
+                note = f"equal reads return {how} (query {query!r}): {change}"
+                if is_order or memory.can.deterministic or not (texts and others):
+                    raise CheckFailed(note)
     if note:
-        raise CheckNote(note)
+        raise CheckNote(f"{note}; the server does not declare `deterministic`")
     return f"{len(queries) * (READS - 1)} repeated reads return the same"
 
 
 async def complete(memory: CheckedMemory) -> str:
     """Look for every message, by reads and in the export."""
-    main = memory.main
+    main, design = memory.main, memory.can.design
     for query in (BROAD, main.messages[-1].query):
-        memory.seen |= main.seen(await main.read(query, memory.large))
-    expected = memory.expected()
+        main.found |= main.seen(await main.read(query, memory.large))
+    expected = main.expected()
     for message in expected:
-        if message.number not in memory.seen and await main.finds(message, message.query, memory.large):
-            memory.seen.add(message.number)
-    memory.kept = memory.seen | main.seen(await memory.stored())
-    number = sum(message.number in memory.kept for message in expected)
-    all_of = f"{len(expected)} messages"
-    if number == len(expected):
-        return f"all {all_of}{memory.of_design()} come back"
-    if memory.can.design.merges:
-        return f"{number} of {all_of} are found by their words; the memory declares `merges`"
-    raise CheckFailed(
-        f"stored {number} of {all_of}{memory.of_design()}: lost are {memory.describe(expected, memory.kept)}"
-    )
+        if message not in main.found and await main.finds(message, message.query, memory.large):
+            main.found.add(message)
+    main.stored = main.found | main.seen(await memory.exported(main.space))
+    declared = f" of the declared window of {design.window}" if design.window else ""
+    declared += f" of the {design.roles[0]}" if len(design.roles) == 1 else ""
+    if main.stored.issuperset(expected):
+        return f"all {len(expected)} messages{declared} come back"
+    stored = f"{len(main.expected(main.stored))} of {len(expected)} messages{declared}"
+    if design.merges:
+        return f"{stored} are found by their words; the memory declares `merges`"
+    raise CheckFailed(f"stored {stored}: lost are {main.describe(expected, main.stored)}")
 
 
 async def unchanged(memory: CheckedMemory) -> str:
     """Compare the texts of the items with those of the written messages."""
-    if memory.can.design.merges:
-        raise CheckSkipped("the memory declares `merges`, so its texts may differ from the messages")
-    stored = [message for message in memory.expected() if message.number in memory.kept]
-    if change := text_change(memory.main, stored, await memory.known_items()):
-        raise CheckFailed(change)
+    main, texts = memory.main, dict[CheckMessage, list[str]]()
+    for item, messages in await main.known_items():
+        for message in messages:
+            texts.setdefault(message, []).append(item.text)
+    stored = [(message, texts[message]) for message in main.expected({*texts})]
+    cut = [(message, own) for message, own in stored if not {*message.words} <= words_of(" ".join(own))]
+    if cut:
+        lengths = [len(message.text) for message, _ in cut]
+        kept = max(len(text) for _, own in cut for text in own)
+        raise CheckFailed(
+            f"{len(cut)} of {len(stored)} texts came back without their end: those of {min(lengths):,} to "
+            f"{max(lengths):,} characters, cut at about {kept:,}"
+        )
+    short = [(message.text, own) for message, own in stored if len(message.text) <= SHORT]
+    changed = [(text, own) for text, own in short if not contains(own, text)]
+    if len(changed) > 1:
+        for how, change in {**CHANGES, "otherwise": lambda text: ""}.items():
+            if all(contains(map(change, own), change(text)) for text, own in changed):
+                raise CheckFailed(
+                    f"{len(changed)} of {len(stored)} texts came back {how}, as {changed[0][1][0][:60]!r}"
+                )
     return "texts come back as they were written, with all of their sentences"
 
 
 async def sources(memory: CheckedMemory) -> str:
     """Compare the sources of items with the messages whose words they have."""
-    unit, merges = memory.can.sources, memory.can.design.merges
-    if unit == "none":
-        raise CheckSkipped("not declared: wrong answers are not attributed by evidence")
-    sent = {memory.source(message.number) for message in memory.main.messages}
-    checked, wrong, wide = 0, list[str](), list[str]()
-    items = await memory.known_items()
-    if strange := sorted({source for item in items for source in item.sources} - sent):
+    unit, main = memory.can.sources, memory.main
+    source_of = {
+        message: message.message_id if unit == "message" else str(write)
+        for message, write in main.writes.items()
+    }
+    items = await main.known_items()
+    if strange := sorted({source for item, _ in items for source in item.sources} - {*source_of.values()}):
         raise CheckFailed(f"items name sources that were never sent: {', '.join(strange[:3])}")
-    for item in items:
-        own = {memory.source(number) for number in memory.main.of_item(item)}
-        if not own or (merges and not item.sources):
-            continue
-        checked += 1
-        named = ", ".join(item.sources[:3]) or "none"
-        if absent := sorted(own - {*item.sources}):
-            wrong.append(f"an item with words of {absent[0]} names {named}: {item.text[:60]!r}")
-        if len({*item.sources} - own) > max(MOST_UNRELATED, 3 * len(own)):
-            wide.append(f"{item.text[:60]!r} names {named} and more")
-    if wrong and not merges:
+    checked, wrong, wide = 0, list[str](), list[str]()
+    for item, messages in items:
+        own, named = {source_of[message] for message in messages}, {*item.sources}
+        shown = f"{', '.join(item.sources[:3]) or 'none'}: {item.text[:60]!r}"
+        checked += bool(own)
+        wrong += [f"an item with words of {absent} names {shown}" for absent in sorted(own - named)[:1]]
+        is_wide = own and len(named - own) > max(MOST_UNRELATED, 3 * len(own))
+        wide += [f"an item names {shown}"] if is_wide else []
+    if memory.can.design.merges:
+        return f"{checked} items name sources that were sent; the memory declares `merges`"
+    if wrong:
         raise CheckFailed(
             f"{len(wrong)} of {checked} items do not name the {unit} that they are from: {wrong[0]}"
         )
-    if len(wide) > checked / 2 and not merges:
+    if len(wide) > checked / 2:
         raise CheckFailed(
             f"{len(wide)} of {checked} items name more than {MOST_UNRELATED} sources that share no words with them: "
-            f"for example, {wide[0]}"
+            f"{wide[0]}"
         )
     return f"{checked} items name the {unit} that they are from"
 
 
 async def dates(memory: CheckedMemory) -> str:
-    """Compare the dates of items with those of their messages."""
-    if not memory.can.dates:
-        raise CheckSkipped("not declared: memflow puts the date before each text")
-    days = {message.number: message.sent_at[:10] for message in memory.main.messages}
-    checked, without, wrong = 0, list[str](), list[str]()
-    for item in await memory.known_items():
-        own = {days[number] for number in memory.main.of_item(item)}
-        if len(own) != 1 or (memory.can.design.merges and item.sent_at is None):
+    """Compare the dates of items with those of their messages. A text may have the date itself."""
+    checked, wrong = 0, list[str]()
+    for item, messages in await memory.main.known_items():
+        days = {str(message.sent_at)[:10] for message in messages}
+        if len(days) != 1 or (memory.can.design.merges and item.sent_at is None):
             continue
-        [day] = own
+        [day] = days
         checked += 1
-        if item.sent_at is None:
-            without += [] if day[:4] in item.text else [item.text]
-        elif not item.sent_at.startswith(day):
-            wrong.append(f"{item.sent_at} instead of {day}: {item.text[:60]!r}")
-    if without:
-        raise CheckFailed(
-            f"declares dates, and of {checked} items {len(without)} have no date, such as {without[0][:60]!r}"
-        )
+        has_date = day[:4] in item.text if item.sent_at is None else item.sent_at.startswith(day)
+        wrong += [] if has_date else [f"{item.sent_at or 'none'} instead of {day}: {item.text[:60]!r}"]
     if wrong:
         raise CheckFailed(
-            f"declares dates, and of {checked} items {len(wrong)} have another date than their message ({wrong[0]})"
+            f"declares dates, and {len(wrong)} of {checked} items have none, or another than their message, such as "
+            f"{wrong[0]}"
         )
     return f"{checked} items have the dates of their messages"
-
-
-CONVERSATION = checks_of("conversation", globals())

@@ -1,32 +1,36 @@
 """The checks of a memory server: whether it keeps the protocol, and its spaces apart.
 
-capability_checks.py has those of its capabilities, conversation_checks.py and read_checks.py those of a long
-conversation. check_lines.py runs them.
+Those of its capabilities are in capability_checks.py, those of a long conversation in conversation_checks.py and
+read_checks.py.
 """
 
 import asyncio
 import time
 from collections.abc import Callable
+from itertools import chain
 
 from memflow.memories.server.protocol import Capabilities, Hello
-from memflow.resources.memory_servers.capability_checks import CAPABILITIES
+from memflow.resources.memory_servers import capability_checks, conversation_checks, read_checks
 from memflow.resources.memory_servers.check_lines import (
     CheckFailed,
     CheckLine,
     CheckNote,
+    Checks,
     CheckSkipped,
-    checks_of,
     run_checks,
 )
-from memflow.resources.memory_servers.check_messages import CODE_QUERY, ODD_TEXTS, SECRETS, WORDS
-from memflow.resources.memory_servers.checked_memory import READS, SIZES, CheckedMemory, contains, difference
+from memflow.resources.memory_servers.check_messages import CODE_QUERY, SECRETS, WORDS
+from memflow.resources.memory_servers.checked_memory import (
+    READS,
+    SIZES,
+    CheckedMemory,
+    contains,
+    difference,
+)
 from memflow.resources.memory_servers.connection import ServerConnection
-from memflow.resources.memory_servers.conversation_checks import CONVERSATION
-from memflow.resources.memory_servers.forget_checks import FORGET
-from memflow.resources.memory_servers.read_checks import READ
 
 LATE_S = 2.0
-"""Seconds in which a read is repeated to see whether a write is found late."""
+"""Seconds after which a message that a first read did not find is looked for again."""
 WRITES_WITH_MODELS = 60
 """The most writes that a server gets which uses models."""
 WRITES = 700
@@ -38,27 +42,21 @@ class CheckedServer(CheckedMemory):
 
     connection: ServerConnection
 
-    def __init__(self, connect: Callable[[], ServerConnection], late: float, sizes: tuple[int, int]) -> None:
-        super().__init__(connect(), late, sizes)
+    def __init__(self, connect: Callable[[], ServerConnection], sizes: tuple[int, int]) -> None:
+        super().__init__(connect(), sizes)
         self.connect = connect
-        self.kills = 0
-        """How often a check ended the server."""
 
 
 async def check_server(
-    connect: Callable[[], ServerConnection], late: float = LATE_S, sizes: tuple[int, int] = SIZES
+    connect: Callable[[], ServerConnection], sizes: tuple[int, int] = SIZES
 ) -> tuple[list[CheckLine], CheckedServer]:
     """Run all checks of a server, and end it. Return one line per check, and the server."""
-    server = CheckedServer(connect, late, sizes)
+    server = CheckedServer(connect, sizes)
+    groups = ("server", "capabilities", "conversation", "items", "read", "server_end")
     try:
-        # What the server declares is known only when it was started.
-        lines = await run_checks(checks_of("start", globals()), server)
-        if all(line.verdict != "wrong" for line in lines):
-            first, last = checks_of("server", globals()), checks_of("server_end", globals())
-            lines += await run_checks([*first, *CAPABILITIES, *FORGET, *CONVERSATION, *READ, *last], server)
+        return await run_checks(groups, CHECKS, server), server
     finally:
         await server.connection.stop()
-    return lines, server
 
 
 def planned_writes(can: Capabilities | None) -> str:
@@ -69,134 +67,92 @@ def planned_writes(can: Capabilities | None) -> str:
 
 
 async def start(server: CheckedServer) -> str:
-    """Start the server."""
+    """Start the server twice, and compare its answers to `hello`."""
     began = time.perf_counter()
     hello = server.greeting = await server.connection.hello()
     seconds = time.perf_counter() - began
-    declared = hello.can.model_dump(exclude_defaults=True)
-    capabilities = ", ".join(f"{name}: {value}" for name, value in declared.items()) or "no capability"
-    return f"{hello.name} {hello.version} after {seconds:.1f} s, declares {capabilities}"
-
-
-async def stable_hello(server: CheckedServer) -> str:
-    """Compare `hello` of two starts."""
     other = server.connect()
     try:
         again = await other.hello()
     finally:
         await other.stop()
     for field in Hello.model_fields:
-        first, second = getattr(server.greeting, field), getattr(again, field)
+        first, second = getattr(hello, field), getattr(again, field)
         if first != second:
             raise CheckFailed(f"`{field}` was {first!r} at the first start, and {second!r} at the second")
-    return "equal at two starts"
+    declared = hello.can.model_dump(exclude_defaults=True)
+    capabilities = ", ".join(f"{name}: {value}" for name, value in declared.items()) or "no capability"
+    return f"{hello.name} {hello.version} after {seconds:.1f} s, declares {capabilities}"
 
 
 async def write(server: CheckedMemory) -> str:
-    """Write a message."""
-    server.first = await server.space("write")
-    await server.write(server.first, server.message(21, SECRETS[0]))
-    return "answered a write of one message"
+    """Write two messages."""
+    await server.two_secrets("write")
+    return "answered two writes of one message"
 
 
 async def read(server: CheckedMemory) -> str:
-    """Read one item, with an empty query, and an empty space."""
-    found = await server.connection.read(server.first, CODE_QUERY, 1)
-    await server.connection.read(server.first, "", 1)
+    """Read one item, with odd queries, and an empty space."""
+    space = f"{server.run_name}/write"
+    found = await server.connection.read(space, CODE_QUERY, 1)
+    for query in ("", "?! ... ;;"):
+        await server.connection.read(space, query, 1)
     await server.connection.read(await server.space("empty"), CODE_QUERY, 1)
     return f"answered a read with {len(found.items)} of 1 item"
 
 
-async def indexed(server: CheckedServer) -> str:
+async def indexed(server: CheckedMemory) -> str:
     """Read before a write, and right after it."""
-    space = await server.space("indexed")
-    await server.texts(space, SECRETS[1])
-    await server.write(space, server.message(11, SECRETS[1]))
-    began, reads, waited = time.perf_counter(), 1, 0.0
-    while not contains(await server.texts(space, SECRETS[1]), WORDS[1]):
-        waited = time.perf_counter() - began
-        if waited > server.late:
-            await _explain_missing(server, space, waited)
-        await asyncio.sleep(0.02)
-        reads += 1
-    if reads > 1:
-        again = [contains(await server.texts(space, SECRETS[1]), WORDS[1]) for _ in range(READS)]
-        if not all(again):
-            raise CheckNote(f"equal reads of space {space} return other items; see the line `stable_reads`")
-        raise CheckFailed(
-            f"{SECRETS[1]!r}, written to space {space}, is found only {waited:.2f} s after the answer to its write"
-        )
-    return "a message is found at the first read after its write"
-
-
-async def _explain_missing(server: CheckedServer, space: str, waited: float) -> None:
-    """Raise the reason why reads do not find a message."""
+    space, text, word = await server.space("indexed"), SECRETS[1], WORDS[1]
+    await server.texts(space, text)
+    await server.write_text(space, 11, text)
+    if contains(await server.texts(space, text), word):
+        return "a message is found at the first read after its write"
+    await asyncio.sleep(LATE_S)
+    later = [contains(await server.texts(space, text), word) for _ in range(READS)]
+    written, when = f"{text!r}, written to space {space},", f"{LATE_S:g} s after the answer to its write"
+    if all(later):
+        raise CheckFailed(f"{written} is found {when}, and not at once")
+    if any(later):
+        raise CheckNote(f"equal reads of space {space} return other items; see the line `stable_reads`")
     if server.can.design.merges:
-        raise CheckNote(f"a read of {SECRETS[1]!r} does not find it; the memory declares `merges`")
-    if contains(await server.texts(space, CODE_QUERY), WORDS[1]):
+        raise CheckNote(f"a read of {text!r} does not find it; the memory declares `merges`")
+    if contains(await server.texts(space, CODE_QUERY), word):
         raise CheckFailed(
-            f"in space {space}, {CODE_QUERY!r} finds {SECRETS[1]!r}, but the same query as before its write does not: "
-            "a cache of reads"
+            f"{written} is found by {CODE_QUERY!r}, but not by the query of before its write: a cache of reads"
         )
-    raise CheckFailed(
-        f"{SECRETS[1]!r}, written to space {space}, is still not found {waited:.1f} s after the answer to its write"
-    )
+    raise CheckFailed(f"{written} is not found {when}")
 
 
 async def spaces(server: CheckedMemory) -> str:
     """Write to two spaces messages with the same id, as those of two episodes may have."""
-    server.need_spaces(2)
-    server.pair = [await server.space(f"spaces-{number}") for number in (1, 2)]
-    for space, text in zip(server.pair, SECRETS, strict=True):
-        await server.write(space, server.message(1, text))
-    for space, other, word in zip(server.pair, reversed(server.pair), reversed(WORDS), strict=True):
+    pair = [await server.space(f"spaces-{number}") for number in (1, 2)]
+    for space, text in zip(pair, SECRETS, strict=True):
+        await server.write_text(space, 1, text)
+    for space, other, word in zip(pair, reversed(pair), reversed(WORDS), strict=True):
         if contains(await server.texts(space, CODE_QUERY), word):
-            raise CheckFailed(
-                f"a read of space {space} finds {word!r}, which was written only to {other}, {server.other_space}"
-            )
-    return "two spaces do not see each other"
+            raise CheckFailed(f"a read of space {space} finds {word!r}, which was written only to {other}")
+    for space, text, word in zip(pair, SECRETS, WORDS, strict=True):
+        await _require_stored(server, space, text, word, "when another space gets one with the same id")
+    return "two spaces do not see each other, and may have messages with the same id"
 
 
-async def reset(server: CheckedServer) -> str:
-    """Read after `reset`."""
-    await server.reset(server.first)
-    if contains(await server.texts(server.first, SECRETS[0]), WORDS[0]):
-        raise CheckFailed(
-            f"after `reset` of space {server.first}, a read still finds what was written before: {SECRETS[0]!r}"
-        )
-    return "nothing is left after `reset`"
+async def reset(server: CheckedMemory) -> str:
+    """Read after `reset`, and after a write of the same id."""
+    space = f"{server.run_name}/write"
+    await server.reset(space)
+    if contains(await server.texts(space, SECRETS[0]), WORDS[0]):
+        raise CheckFailed(f"after `reset` of space {space}, a read still finds {SECRETS[0]!r}")
+    await server.write_text(space, 1, SECRETS[1])
+    await _require_stored(server, space, SECRETS[1], WORDS[1], "if its id was written before `reset`")
+    return "nothing is left after `reset`, and the same id is another message"
 
 
-async def reused_ids(server: CheckedServer) -> str:
-    """Write the same id in another space, and after `reset`."""
-    server.need_spaces(3)
-    _need_own_texts(server)
-    for space, text, word in zip(server.pair, SECRETS, WORDS, strict=True):
-        if not await server.has(space, text, word):
-            raise CheckFailed(
-                f"{text!r} in space {space} is lost when another space gets one with the same id"
-            )
-    await server.write(server.first, server.message(21, SECRETS[1]))
-    if not await server.has(server.first, SECRETS[1], WORDS[1]):
-        raise CheckFailed(
-            f"after `reset` of space {server.first}, {SECRETS[1]!r} is not stored, whose id was written before `reset`"
-        )
-    return "the same id in another space, or after `reset`, is another message"
-
-
-async def requests_in_flight(server: CheckedServer) -> str:
-    """Read concurrently."""
-    server.need_spaces(3)
-    reads = [(number, space) for number, space in enumerate(server.pair) for _ in range(8)]
-    answers = await asyncio.gather(*(server.texts(space, SECRETS[number]) for number, space in reads))
-    for (number, space), texts in zip(reads, answers, strict=True):
-        is_lost = not texts and not await server.has(space, SECRETS[number], WORDS[number])
-        if contains(texts, WORDS[1 - number]) or (is_lost and not server.can.design.merges):
-            answer = "found nothing" if is_lost else f"got the answer of another read ({WORDS[1 - number]!r})"
-            raise CheckFailed(
-                f"with {len(reads)} requests in flight, the read of {SECRETS[number]!r} in space {space} {answer}"
-            )
-    return f"{len(reads)} concurrent reads have their own answers"
+async def _require_stored(server: CheckedMemory, space: str, text: str, word: str, when: str) -> None:
+    """Raise CheckFailed if no read finds a text by its word, in any case of its letters."""
+    reads = [await server.texts(space, text) for _ in range(READS)]
+    if server.meets("own_texts") and not contains(map(str.lower, chain(*reads)), word):
+        raise CheckFailed(f"{text!r} in space {space} is lost {when}")
 
 
 async def restart(server: CheckedServer) -> str:
@@ -205,59 +161,30 @@ async def restart(server: CheckedServer) -> str:
         raise CheckSkipped("memflow does not start this server")
     space = await server.two_secrets("restart")
     before = await server.texts(space, CODE_QUERY)
-    server.kills += 1
     await server.connection.transport.kill()
     after = await server.texts(space, CODE_QUERY)
-    lost = [text for text in before if text not in after]
-    if lost and (server.can.deterministic or not after):
+    if (server.can.deterministic or not after) and (change := difference(before, after)):
         raise CheckFailed(
-            f"{len(lost)} of {len(before)} items are lost after a restart, although all writes were repeated, such as "
-            f"{lost[0][:60]!r}"
-        )
-    if before != after and server.can.deterministic:
-        raise CheckFailed(
-            f"after a restart and repeated writes, a read returns other items: {difference(before, after)}"
+            f"a read finds other items after a restart, although all writes were repeated: {change}"
         )
     return "a read finds the same after a restart and repeated writes"
 
 
-async def texts(server: CheckedServer) -> str:
-    """Write odd texts."""
-    _need_own_texts(server)
-    space = await server.space("texts")
-    for number, text in enumerate(ODD_TEXTS.values()):
-        await server.write(space, server.message(number, text))
-    damaged = [
-        kind
-        for kind, text in ODD_TEXTS.items()
-        if not contains(await server.texts(space, " ".join(text.split()[:3])), text)
-    ]
-    if damaged:
-        raise CheckFailed(f"not found as written: {', '.join(damaged)} (first: {ODD_TEXTS[damaged[0]]!r})")
-    return f"{len(ODD_TEXTS)} texts with quotes, line breaks, emoji and NUL are unchanged"
-
-
 async def deterministic(server: CheckedMemory) -> str:
     """Write the same to two spaces."""
-    if not server.can.deterministic:
-        raise CheckSkipped("not declared")
-    reads = list[list[list[str]]]()
-    for number in (1, 2):
-        space = await server.two_secrets(f"same-{number}")
-        reads.append([await server.texts(space, CODE_QUERY) for _ in range(READS)])
-    if reads[0] != reads[1]:
-        one, other = next(pair for pair in zip(*reads, strict=True) if pair[0] != pair[1])
-        raise CheckFailed(f"two spaces with the same writes return different items: {difference(one, other)}")
+    first, second = [
+        await server.texts(await server.two_secrets(f"same-{number}"), CODE_QUERY) for number in (1, 2)
+    ]
+    if change := difference(first, second):
+        raise CheckFailed(f"two spaces with the same writes return different items: {change}")
     return "two spaces with the same writes return the same"
 
 
 async def stops(server: CheckedServer) -> str:
     """Count stops since the start."""
-    if number := server.connection.restarts - server.kills:
+    if number := server.connection.restarts:
         raise CheckFailed(f"the server stopped {number} times; at last it {server.connection.last_stop}")
     return "the server did not end"
 
 
-def _need_own_texts(server: CheckedServer) -> None:
-    if server.can.design.merges:
-        raise CheckSkipped("the memory declares `merges`, so its texts may differ from the messages")
+CHECKS: Checks = {**vars(capability_checks), **vars(conversation_checks), **vars(read_checks), **globals()}

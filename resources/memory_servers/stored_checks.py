@@ -27,7 +27,7 @@ UNCHECKED = "unchecked"
 
 def store_check(name: str, own: "OwnMemory", home: Path, hello: Hello, lines: Sequence[CheckLine]) -> None:
     """Store the result of a check. Several processes may do so."""
-    wrong = [line.as_dict() for line in lines if line.verdict == "wrong"]
+    wrong = [vars(line) for line in lines if line.verdict == "wrong"]
     text = json.dumps({"of": _key(name, own, home, hello), "at": time.time(), "wrong": wrong})
     replace_file(_file(name, home), lambda file: file.write(text.encode()))
 

@@ -23,18 +23,20 @@ FOUND = {
     "last_session": ("complete", "90 of 90 messages up to session 3"),
     "keeps_20": ("complete", "stored 20 of 120 messages: lost are 100 of 100 messages up to write 50"),
     "keeps_60": ("complete", "60 of 60 messages up to session 2"),
-    "merges": ("complete", "stored 21 of 120 messages"),
+    "merges": ("complete", "stored 20 of 120 messages"),
     "cut_160": ("unchanged", "27 of 120 texts came back without their end"),
     "cut_1000": ("unchanged", "1,238 to 3,840 characters, cut at about 1,000"),
-    "lower_case": ("unchanged", "in lower case"),
+    "lower_case": ("unchanged", "in lower or upper case"),
     "digits_removed": ("unchanged", "without digits"),
+    "one_line": ("unchanged", "9 of 120 texts came back with other white space"),
+    "nul_removed": ("unchanged", "9 of 120 texts came back without punctuation or control characters"),
     "accents_removed": ("unchanged", "without accents"),
     "cap_3": (
         "item_counts",
-        "returned 3 items for k = 5, 10, 30, 50, 100 and 170 although 120 items are stored",
+        "returned 3 items for k = 5, 10, 30, 50, 100, 170 although 120 items are stored",
     ),
-    "cap_10": ("item_counts", "returned 10 items for k = 30, 50, 100 and 170"),
-    "cap_50": ("item_counts", "returned 50 items for k = 100 and 170"),
+    "cap_10": ("item_counts", "returned 10 items for k = 30, 50, 100, 170"),
+    "cap_50": ("item_counts", "returned 50 items for k = 100, 170"),
     "deaf_long": ("queries", "12 of 12 queries of more than 12 words"),
     "deaf_scripts": ("queries", "30 of 30 queries with characters outside ASCII"),
     "deaf_cyrillic": ("queries", "6 of 6 queries in Cyrillic script"),
@@ -45,21 +47,25 @@ FOUND = {
     "worst_first": ("ranked", "the best item is not first"),
     "reversed": ("ranked", "the best item is not first"),
     "random": ("stable_reads", "in another order"),
-    "empty_failures": ("stable_reads", "of two equal reads, one returned nothing"),
+    "empty_failures": ("stable_reads", "equal reads return other items, or none, (query"),
     "cache": ("indexed", "a cache of reads"),
-    "lazy": ("indexed", "s after the answer to its write"),
+    "lazy": ("indexed", "0.3 s after the answer to its write, and not at once"),
     "leaks_rarely": ("isolation", "return messages of another space, as for 'garden market station'"),
+    "mixed_reads": ("isolation", "concurrent reads return messages of another space"),
     "ignores_as_of": ("as_of", "the future: as of write 7, 'garden market station' finds"),
     "as_of_one_later": ("as_of", "so the memory knows the future: as of write"),
-    "ids_reused": ("reused_ids", "when another space gets one with the same id"),
-    "wrong_dates": ("dates", "have another date than their message (2026-01-01 instead of"),
-    "dates_dropped": ("dates", "of 240 items 240 have no date"),
+    "ids_reused": ("spaces", "when another space gets one with the same id"),
+    "wrong_dates": ("dates", "or another than their message, such as 2026-01-01 instead of"),
+    "dates_dropped": (
+        "dates",
+        "240 of 240 items have none, or another than their message, such as none instead of",
+    ),
     "no_sources": ("sources", "240 of 240 items do not name the message"),
     "wrong_sources": ("sources", "238 of 240 items do not name the message"),
     "strange_sources": ("sources", "never sent: item-0"),
-    "wide_sources": ("sources", "share no words with them: for example, '"),
+    "wide_sources": ("sources", "share no words with them: an item names"),
     "shuffled_sources": ("sources", "an item with words of check-1 names check-17"),
-    "lost_after_restart": ("restart", "were repeated, such as '"),
+    "lost_after_restart": ("restart", "although all writes were repeated: item 1 is"),
     "writes_fail_on_digits": ("conversation", "9 of 9 texts with digits"),
     "bad_gateway": ("answers", "502 Bad Gateway"),
 }
@@ -92,10 +98,15 @@ HEALTHY: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.fixture(autouse=True)
+def _short_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("memflow.resources.memory_servers.server_checks.LATE_S", 0.3)
+
+
 async def lines_of(fault: str, can: dict[str, Any]) -> tuple[dict[str, CheckLine], CheckedServer]:
     """Return the lines of a server by name, and the server."""
-    lines, server = await check_server(lambda: planted(fault, can), late=0.3, sizes=SIZES)
-    return {line.name: line for line in lines}, server
+    lines, server = await check_server(lambda: planted(fault, can), sizes=SIZES)
+    return {line.check: line for line in lines}, server
 
 
 def wrong(lines: dict[str, CheckLine]) -> list[str]:
@@ -153,7 +164,7 @@ async def test_declared_number_of_items_that_is_exceeded_is_a_fault() -> None:
 async def test_server_with_models_gets_at_most_60_writes(batch: str) -> None:
     lines, server = await lines_of("", {"models": "own", "batch": batch})
     assert wrong(lines) == []
-    assert 30 <= server.writes + 2 <= WRITES_WITH_MODELS  # a restart repeats the writes of one space
+    assert 15 <= sum(server.connection.transport.writes.values()) <= WRITES_WITH_MODELS
 
 
 @pytest.mark.parametrize("fault", ["drops_after_20", "cap_10", "deaf_long"])
@@ -169,5 +180,5 @@ async def test_order_that_does_not_depend_on_the_query_is_a_note() -> None:
 
 
 async def test_check_after_a_failed_one_is_skipped_with_a_reference() -> None:
-    lines, _ = await lines_of("cut_160", {})
-    assert lines["texts"] == CheckLine("texts", "skipped", "because unchanged failed")
+    lines, _ = await lines_of("drops_long", {})
+    assert lines["queries"] == CheckLine("queries", "skipped", "because complete failed")

@@ -22,17 +22,17 @@ FOUND = {
     "hang=1": ("write", "wrong", "did not answer write within its time limit"),
     "hang_on=xylophone": ("write", "wrong", "did not answer write within its time limit"),
     "stray": ("write", "wrong", "text that is not JSON: 'Batches"),
-    "order": ("requests_in_flight", "ok", "16 concurrent reads"),
+    "order": ("isolation", "ok", "concurrent reads"),
     "wrong_n": ("read", "wrong", "that is not open"),
-    "random_ids": ("stable_ids", "wrong", "have no item id in common (first: '"),
-    "leaks": ("spaces", "wrong", "/spaces-2, another space"),
-    "leftovers": ("reset", "wrong", "still finds what was written before"),
+    "random_ids": ("stable_reads", "wrong", "have no item id in common (first: '"),
+    "leaks": ("spaces", "wrong", "/spaces-2"),
+    "leftovers": ("reset", "wrong", "a read still finds"),
     "read_writes": ("pure_reads", "wrong", "reads write"),
     "no_export": ("export", "wrong", "not_supported"),
     "no_fork": ("fork", "wrong", "differs from a read of its origin"),
-    "no_restore": ("restore", "wrong", "differs from a read of the living one"),
+    "no_restore": ("restore", "wrong", "a restored space differs from a read of its origin"),
     "shared_fork": ("fork", "wrong", "returns 'walrus', which was written only to"),
-    "unstable": ("stable_hello", "wrong", "`version` was '1."),
+    "unstable": ("start", "wrong", "`version` was '1."),
     "not_deterministic": ("stable_reads", "wrong", "equal reads return other items"),
     "huge": ("read", "wrong", "a line longer than 16,777,216 bytes"),
     "too_many": ("read", "wrong", "although k is 1"),
@@ -66,8 +66,8 @@ serve(answer)
 
 async def lines_of(folder: Path, words: list[str], limits: TimeLimits = LIMITS) -> dict[str, CheckLine]:
     """Return the lines of a command by name."""
-    lines, _ = await check_server(lambda: connect(words, folder, limits=limits), late=0.3, sizes=(60, 20))
-    return {line.name: line for line in lines}
+    lines, _ = await check_server(lambda: connect(words, folder, limits=limits), sizes=(60, 20))
+    return {line.check: line for line in lines}
 
 
 @pytest.mark.parametrize("fault", FOUND)
@@ -112,7 +112,7 @@ async def test_server_that_returns_the_newest_messages_has_no_wrong_line(tmp_pat
 async def test_server_over_http_is_checked_like_one_over_stdio() -> None:
     with http_echo() as (url, _):
         found, _ = await check_server(lambda: http_connection(url), sizes=(60, 20))
-    lines = {line.name: line for line in found}
+    lines = {line.check: line for line in found}
     assert {name for name, line in lines.items() if line.verdict == "wrong"} == set()
     assert lines["restart"].verdict == "skipped"
 
