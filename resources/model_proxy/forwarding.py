@@ -41,9 +41,10 @@ class ForwardingChat:
                 if error.status in UNUSABLE:
                     raise misconfiguration(error, section, profile, "") or error from error.__cause__
                 raise
-            completion = _with_answer(completion, reply, answer)
-            if completion.text:
-                return completion
+            ended = reply.end in ("answered", "cut")
+            if answer.tool_calls or (ended and answer.text.strip()):
+                end = completion.end if ended else "answered"
+                return replace(completion, text=answer.stored(), end=end)
             if reply.end != "blank":
                 break
         raise self.inner.no_answer(reply)
@@ -58,35 +59,8 @@ class ForwardingChat:
         """Return the reply, and the answer with its tool calls. Raises BrokenReply and ErrorReply."""
         reply = read_reply(content, self.inner.endpoint.profile)
         redact = self.inner.endpoint.redact
-        choice = _choice(redact(content.decode("utf-8", "replace")))
-        received = choice.get("message")
-        message: dict[str, Any] = received if isinstance(received, dict) else {}
-        calls = [call for call in message.get("tool_calls") or [] if _is_call(call)]
-        text = redact(reply.text)
-        if calls and not message.get("content"):
-            text = ""  # the profile `tool` takes the arguments of a call for the text
+        choice = json.loads(redact(content.decode("utf-8-sig", "replace")), strict=False)["choices"][0]
+        calls = choice["message"].get("tool_calls") or []
+        # The profile `tool` takes the arguments of a call for the text.
+        text = "" if calls and not choice["message"].get("content") else redact(reply.text)
         return reply, ProxiedAnswer(text, calls, choice.get("logprobs"))
-
-
-def _with_answer(completion: Completion, reply: ChatReply, answer: ProxiedAnswer) -> Completion:
-    """Return the completion with the answer as text; without a text if there is neither a text nor a tool call."""
-    if answer.tool_calls:
-        return replace(completion, text=answer.stored(), end="cut" if reply.end == "cut" else "answered")
-    if reply.end in ("answered", "cut") and answer.text.strip():
-        return replace(completion, text=answer.stored())
-    return replace(completion, text="")
-
-
-def _choice(content: str) -> dict[str, Any]:
-    try:
-        choice = json.loads(content)["choices"][0]
-    except (ValueError, LookupError, TypeError):
-        return {}  # an odd form, of which read_reply has read the text
-    return choice if isinstance(choice, dict) else {}
-
-
-def _is_call(call: Any) -> bool:
-    function = call.get("function") if isinstance(call, dict) else None
-    return isinstance(function, dict) and all(
-        isinstance(function.get(key), str) for key in ("name", "arguments")
-    )

@@ -27,7 +27,6 @@ from memflow.resources.endpoints.endpoint import Endpoint
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.model_proxy.access import ModelAccess
-from memflow.resources.model_proxy.bodies import ReceivedEmbeddings
 from memflow.resources.model_proxy.forwarding import ForwardingChat
 from memflow.resources.model_proxy.scripted_answers import ScriptedAnswers
 from memflow.resources.model_proxy.server import MAX_BODY, ModelProxy
@@ -188,16 +187,6 @@ async def test_embeddings(ledger: SqlLedger, scripted: bool) -> None:
     assert floats.data[0].embedding == pytest.approx(expected)
     assert both.data[1].embedding != both.data[0].embedding
     assert both.usage.prompt_tokens > 0
-
-
-@pytest.mark.parametrize(
-    ("word", "input_type"),
-    [("query", "query"), ("search_document", "passage"), ("passage", "passage"), (None, None), (3, None)],
-)
-def test_embedding_requests_may_state_the_input_type_in_the_words_of_any_provider(
-    word: object, input_type: str | None
-) -> None:
-    assert ReceivedEmbeddings(model="m", input="tea", input_type=word).sent_as == input_type
 
 
 @pytest.mark.parametrize("key", ["wrong", "", None])
