@@ -51,13 +51,13 @@ def main(folder, *options):
             case "initialize" if "--end" in options:
                 sys.exit(4)
             case "initialize" if "--silent" not in options:
-                send(method="notifications/message", params={"data": "starting"})
+                send(method="notifications/message", params={"level": "info", "data": "starting"})
                 version, info = message["params"]["protocolVersion"], {"name": "notes", "version": "1.2"}
                 result = {"protocolVersion": version, "capabilities": {}, "serverInfo": info}
             case "tools/list":
-                page = tools[1:] if message["params"].get("cursor") else tools[:1]
+                page = tools[1:] if message.get("params", {}).get("cursor") else tools[:1]
                 result = {"tools": [{"name": name, "inputSchema": TOOLS[name]} for name in page]}
-                result |= {} if message["params"].get("cursor") or len(tools) == 1 else {"nextCursor": "2"}
+                result |= {} if message.get("params", {}).get("cursor") or len(tools) == 1 else {"nextCursor": "2"}
             case "tools/call":
                 send(id="from the server", method="ping")
                 parameters = message["params"]

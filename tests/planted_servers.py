@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import json
 import random
 import re
 import time
@@ -73,10 +72,9 @@ class PlantedServer(Transport):
         self.starts += 1
         self.spaces, self.is_killed = {}, False
 
-    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
+    async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the answer to a message."""
         await asyncio.sleep(0)
-        message = json.loads(content)
         if self.is_killed:
             raise ServerStopped("was killed")
         answer: Mapping[str, Any] = getattr(self, message["op"])(message)

@@ -8,15 +8,17 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 from memflow.errors import BadSettings
 from memflow.memories.server.protocol import LONGEST_LINE
 from memflow.resources.process import default_signals
 
+Process = asyncio.subprocess.Process
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM")
 """Environment variables that every server receives, and those that begin with LC_."""
 ADDED = {"PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
@@ -77,89 +79,69 @@ def allowed_environment(environment: Mapping[str, str], variables: Iterable[str]
     return {name: value for name, value in environment.items() if name in names or name.startswith("LC_")}
 
 
-@dataclass
-class ServerProcess:
-    """A running server with its pipes. `start_process` starts it; `stop` ends it and its process group."""
-
-    process: asyncio.subprocess.Process
-    log: Path
-    log_start: int
-    """The size of the log when it was started."""
-
-    @property
-    def stdin(self) -> asyncio.StreamWriter:
-        """The pipe to the server."""
-        assert self.process.stdin is not None
-        return self.process.stdin
-
-    @property
-    def stdout(self) -> asyncio.StreamReader:
-        """The pipe from the server."""
-        assert self.process.stdout is not None
-        return self.process.stdout
-
-    async def stop(self) -> str:
-        """Close stdin, then end the process group: SIGTERM, then SIGKILL. Return how the process ended."""
-        self.stdin.close()
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            if not await self._ends_within(GRACE_S):
-                self._signal(number)
-        await self._ends_within(GRACE_S)
-        self._signal(signal.SIGKILL)  # processes that it started
-        status = self.process.returncode
-        how = (
-            f"ended with status {status}"
-            if status is None or status >= 0
-            else f"was ended by signal {-status}"
-        )
-        return f"{how}{self.log_tail()}"
-
-    async def kill(self) -> None:
-        """End the process group at once."""
-        self._signal(signal.SIGKILL)
-        await self.stop()
-
-    def log_tail(self) -> str:
-        """Return the last lines that the server wrote to stderr since its start, for an error message."""
-        lines: list[str] = []
-        with suppress(FileNotFoundError), self.log.open("rb") as file:
-            file.seek(max(self.log_start, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-            lines = file.read().decode("utf-8", "replace").strip().splitlines()[-TAIL_LINES:]
-        return f". Its log {self.log} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")
-
-    async def _ends_within(self, seconds: float) -> bool:
-        # In Python 3.11, `wait` returns when no process has the server's output any more.
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.process.wait(), seconds)
-        return self.process.returncode is not None
-
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
-
-
-async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
-    """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
-    words, environment = command.resolved(), command.environment()
+@contextmanager
+def opened_log(log: Path, command: ServerCommand) -> Iterator[BinaryIO]:
+    """Yield the log of a server that is going to start, after a line with the time."""
     log.parent.mkdir(parents=True, exist_ok=True)
     with log.open("ab") as stderr:
         stderr.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n".encode())
         stderr.flush()
-        log_start = stderr.tell()  # before the server writes: both share the file's position
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *words,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=stderr,
-                limit=LONGEST_LINE,
-                cwd=command.folder,
-                env=environment,
-                start_new_session=True,
-                preexec_fn=default_signals(),
-            )
-        except OSError as error:
-            raise BadSettings(
-                f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
-            ) from error
-        return ServerProcess(process, log, log_start)
+        yield stderr
+
+
+def log_tail(log: Path, start: int) -> str:
+    """Return the last lines that the server wrote to its log since a position, for an error message."""
+    with log.open("rb") as file:
+        file.seek(max(start, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+        lines = file.read().decode("utf-8", "replace").strip().splitlines()[-TAIL_LINES:]
+    return f". Its log {log} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")
+
+
+async def start_process(command: ServerCommand, stderr: BinaryIO) -> Process:
+    """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
+    words, environment = command.resolved(), command.environment()
+    try:
+        return await asyncio.create_subprocess_exec(
+            *words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+            limit=LONGEST_LINE,
+            cwd=command.folder,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=default_signals(),
+        )
+    except OSError as error:
+        raise BadSettings(
+            f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
+        ) from error
+
+
+async def end_process(process: Process) -> str:
+    """Close stdin, then end the process group: SIGTERM, then SIGKILL. Return how the process ended."""
+    if process.stdin is not None:
+        process.stdin.close()
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
+        if process.returncode is None:
+            # In Python 3.11, `wait` returns when no process has the server's output any more.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), GRACE_S)
+        if process.returncode is None:
+            _signal(process, number)
+    _signal(process, signal.SIGKILL)  # processes that it started
+    status = process.returncode
+    return (
+        f"ended with status {status}" if status is None or status >= 0 else f"was ended by signal {-status}"
+    )
+
+
+async def kill_process(process: Process) -> None:
+    """End the process group at once."""
+    _signal(process, signal.SIGKILL)
+    await end_process(process)
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
