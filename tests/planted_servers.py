@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memflow.resources.memory_servers.connection import ServerConnection
-from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport
+from memflow.resources.settings.own_sections import ServerTimeLimits
 
 CAN = {
     "as_of": "writes",
@@ -43,7 +44,7 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
 LAST_WRITE = {"drops_after_20": 20, "drops_after_50": 50}
 WINDOWS = {"keeps_20": 20, "keeps_60": 60}
 CAPS = {"cap_3": 3, "cap_10": 10, "cap_50": 50}
-LIMITS = TimeLimits(hello=20, read=2, write=2)
+LIMITS = ServerTimeLimits(hello=20, read=2, write=2)
 Object = dict[str, Any]
 
 

@@ -25,7 +25,8 @@ from memflow.memories.server.protocol import (
     WireItem,
     WriteAnswer,
 )
-from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport
+from memflow.resources.settings.own_sections import ServerTimeLimits
 
 if TYPE_CHECKING:
     from memflow.resources.model_proxy.access import ModelAccess
@@ -70,7 +71,7 @@ class ServerConnection:
         self,
         name: str,
         transport: Transport,
-        limits: TimeLimits | None = None,
+        limits: ServerTimeLimits | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
         access: "ModelAccess | None" = None,
@@ -80,7 +81,7 @@ class ServerConnection:
     ) -> None:
         self.name = name
         self.transport = transport
-        self.limits = limits or TimeLimits()
+        self.limits = limits or ServerTimeLimits()
         self.restarts = 0
         """How often the server stopped, so that it had to be started again."""
         self.last_stop = ""

@@ -20,7 +20,7 @@ from memflow.errors import BadSettings, ServerFailed
 from memflow.memories.server.protocol import Capabilities
 from memflow.resources.endpoints.addresses import display_address, proxy_of
 from memflow.resources.memory_servers.mcp_tools import Tool, find_tools, result_items
-from memflow.resources.memory_servers.process import ServerCommand, log_tail, opened_log
+from memflow.resources.memory_servers.process import ServerCommand, ServerLog
 from memflow.resources.memory_servers.transport import CONNECT_S, ServerStopped, Transport, key_headers
 from memflow.resources.models.event_loop import detached
 
@@ -44,9 +44,9 @@ class McpTransport(Transport):
         self, command: ServerCommand, log: Path, url: str = "", key_variable: str = "", setting: str = ""
     ) -> None:
         super().__init__()
-        self.setting = setting or command.setting
+        self.setting = setting if url else command.setting
         words = [str(path) if (path := command.folder / word).is_file() else word for word in command.words]
-        self._command, self._log, self._log_start = replace(command, words=words), log, 0
+        self._command, self._log = replace(command, words=words), ServerLog(log)
         self._url, self._key_variable = url, key_variable
         self._by_word = False
         self._spaces: dict[str, _McpSpace] = {}
@@ -60,7 +60,7 @@ class McpTransport(Transport):
     async def kill(self) -> str:
         """End the processes or sessions. Return the end of their log."""
         await self.stop()
-        return "" if self._url else log_tail(self._log, self._log_start)
+        return "" if self._url else self._log.tail()
 
     async def stop(self) -> None:
         """End the processes or sessions."""
@@ -98,6 +98,7 @@ class McpTransport(Transport):
             )
         space = await self._open("")
         info = space.client.server_info
+        assert info is not None, "a server with sessions names itself"
         tools, cursor = list[Mapping[str, Any]](), None
         while not tools or cursor:
             page = await space.result(space.client.list_tools(cursor=cursor), "tools/list")
@@ -136,20 +137,18 @@ class McpTransport(Transport):
 
         async with AsyncExitStack() as stack:
             if self._url:
-                headers, timeout = (
-                    key_headers(self._key_variable, self.setting),
-                    httpx2.Timeout(None, connect=CONNECT_S),
-                )
                 http = httpx2.AsyncClient(
-                    headers=headers, timeout=timeout, proxy=proxy_of(self._url), trust_env=False
+                    headers=key_headers(self._key_variable, self.setting),
+                    timeout=httpx2.Timeout(None, connect=CONNECT_S),
+                    proxy=proxy_of(self._url),
+                    trust_env=False,
                 )
                 await stack.enter_async_context(http)
                 transport = streamable_http_client(self._url, http_client=http)
             else:
                 folder = Path(stack.enter_context(TemporaryDirectory(prefix="memflow-mcp-")))
-                given = {"{space}": space, "{folder}": str(folder)}
                 words = [
-                    re.sub(r"{space}|{folder}", lambda name: given[name[0]], word)
+                    word.replace("{space}", space).replace("{folder}", str(folder))
                     for word in self._command.words
                 ]
                 command = replace(self._command, words=words, folder=folder)
@@ -157,9 +156,7 @@ class McpTransport(Transport):
                 parameters = StdioServerParameters(
                     command=program, args=arguments, env=command.environment(), cwd=folder
                 )
-                log = stack.enter_context(opened_log(self._log, command))
-                self._log_start = log.tell()
-                transport = stdio_client(parameters, log)
+                transport = stdio_client(parameters, stack.enter_context(self._log.opened(command)))
             info = Implementation(name="memflow", version="1")
             yield await stack.enter_async_context(
                 Client(transport, mode="legacy", cache=None, client_info=info)
@@ -173,7 +170,7 @@ class McpTransport(Transport):
             return ServerStopped(
                 f"cannot be reached at {display_address(self._url)} ({str(error)[:500] or type(error).__name__})"
             )
-        return ServerStopped(f"ended ({error}){log_tail(self._log, self._log_start)}")
+        return ServerStopped(f"ended ({error}){self._log.tail()}")
 
     async def _write_messages(
         self, space: "_McpSpace", messages: list[Mapping[str, Any]]
@@ -267,7 +264,7 @@ class _McpSpace:
         try:
             return await work
         except (MCPError, RuntimeError, ValueError) as error:  # the last two: a result against its schema
-            is_mcp = isinstance(error, MCPError)
-            if is_mcp and (error.code == CONNECTION_CLOSED or error.message == "Session terminated"):
+            has_ended = str(error) == "Session terminated" or getattr(error, "code", 0) == CONNECTION_CLOSED
+            if has_ended:
                 raise self._transport.stopped(error) from error
             raise ServerFailed(f"{name} failed: {str(error)[:500]}") from error

@@ -8,11 +8,11 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO
+from typing import TextIO
 
 from memflow.errors import BadSettings
 from memflow.memories.server.protocol import LONGEST_LINE
@@ -65,7 +65,8 @@ class ServerCommand:
                 f"the environment variable {missing[0]} is not set. Set it, or remove it from "
                 f"{self.setting.replace('command', 'variables')}."
             )
-        return {**allowed_environment(os.environ, self.variables), **ADDED, **self.given}
+        names = {*ALLOWED, *self.variables, *(name for name in os.environ if name.startswith("LC_"))}
+        return {name: os.environ[name] for name in names & os.environ.keys()} | ADDED | {**self.given}
 
     def files(self) -> list[Path]:
         """Return the files that the command names, such as its script."""
@@ -73,31 +74,32 @@ class ServerCommand:
         return [path for path in paths if path.suffix in SCRIPTS and path.is_file()]
 
 
-def allowed_environment(environment: Mapping[str, str], variables: Iterable[str]) -> dict[str, str]:
-    """Return the variables of `environment` that a server may have."""
-    names = {*ALLOWED, *variables}
-    return {name: value for name, value in environment.items() if name in names or name.startswith("LC_")}
+class ServerLog:
+    """What a server writes to stderr, with a line for each of its starts."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._start = 0
+        """The size of the file when the server was started."""
+
+    @contextmanager
+    def opened(self, command: ServerCommand) -> Iterator[TextIO]:
+        """Yield the file for a start of the server."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as stderr:
+            print("---", time.strftime("%Y-%m-%d %H:%M:%S"), command.words[0], file=stderr, flush=True)
+            self._start = self._path.stat().st_size
+            yield stderr
+
+    def tail(self) -> str:
+        """Return the last lines since the last start, for an error message."""
+        with self._path.open("rb") as file:
+            file.seek(max(self._start, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+            lines = file.read().decode("utf-8", "replace").strip().splitlines()[-TAIL_LINES:]
+        return f". Its log {self._path} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")
 
 
-@contextmanager
-def opened_log(log: Path, command: ServerCommand) -> Iterator[BinaryIO]:
-    """Yield the log of a server that is going to start, after a line with the time."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as stderr:
-        stderr.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n".encode())
-        stderr.flush()
-        yield stderr
-
-
-def log_tail(log: Path, start: int) -> str:
-    """Return the last lines that the server wrote to its log since a position, for an error message."""
-    with log.open("rb") as file:
-        file.seek(max(start, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-        lines = file.read().decode("utf-8", "replace").strip().splitlines()[-TAIL_LINES:]
-    return f". Its log {log} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")
-
-
-async def start_process(command: ServerCommand, stderr: BinaryIO) -> Process:
+async def start_process(command: ServerCommand, stderr: TextIO) -> Process:
     """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
     words, environment = command.resolved(), command.environment()
     try:

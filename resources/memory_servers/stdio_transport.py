@@ -10,10 +10,9 @@ from memflow.memories.server.protocol import LONGEST_LINE
 from memflow.resources.memory_servers.process import (
     Process,
     ServerCommand,
+    ServerLog,
     end_process,
     kill_process,
-    log_tail,
-    opened_log,
     start_process,
 )
 from memflow.resources.memory_servers.transport import (
@@ -39,9 +38,8 @@ class StdioTransport(Transport):
         super().__init__()
         self.command = command
         self.setting = command.setting
-        self.log = log
+        self.log = ServerLog(log)
         self.process: Process | None = None
-        self._log_start = 0
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._ending = "is not running"
         self._sending = asyncio.Lock()
@@ -50,8 +48,7 @@ class StdioTransport(Transport):
     async def start(self) -> None:
         """Start the process. Raises BadSettings if the command cannot be run."""
         await self.stop()
-        with opened_log(self.log, self.command) as stderr:
-            self._log_start = stderr.tell()  # before the server writes: both share the file's position
+        with self.log.opened(self.command) as stderr:
             self.process = await start_process(self.command, stderr)
         self._reader = detached(self._read(self.process))
 
@@ -76,7 +73,7 @@ class StdioTransport(Transport):
         if self.process is None:
             return ""
         await kill_process(self.process)
-        return log_tail(self.log, self._log_start)
+        return self.log.tail()
 
     async def stop(self) -> None:
         """End the process group."""
@@ -97,7 +94,7 @@ class StdioTransport(Transport):
             while line := await process.stdout.readline():
                 if line.strip():
                     self._receive(line.strip())
-            reason = f"{await end_process(process)}{log_tail(self.log, self._log_start)}"
+            reason = f"{await end_process(process)}{self.log.tail()}"
         except (InvalidAnswer, ValueError) as wrong:
             await kill_process(process)
             too_long = f"wrote a line longer than {LONGEST_LINE:,} bytes"

@@ -9,7 +9,6 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from memflow.errors import BadSettings, ServerFailed
@@ -27,21 +26,6 @@ class ServerStopped(Exception):
 
 class InvalidAnswer(Exception):
     """The exception for an answer that breaks the protocol. The server still runs."""
-
-
-@dataclass(frozen=True)
-class TimeLimits:
-    """The maximum number of seconds between a request and its answer, by operation."""
-
-    hello: float = 30.0
-    read: float = 60.0
-    write: float = 600.0
-
-    def of(self, operation: str) -> float:
-        """Return the limit of an operation."""
-        if operation == "hello":
-            return self.hello
-        return self.read if operation in ("read", "reset", "close") else self.write
 
 
 class Transport(ABC):

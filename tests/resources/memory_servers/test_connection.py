@@ -9,9 +9,9 @@ from echo_servers import LIMITS, connect, echo_command, echo_server, found, sent
 from memflow.errors import BadSettings, ServerDown, ServerFailed
 from memflow.memories.server.protocol import Hello
 from memflow.resources.memory_servers import connection
-from memflow.resources.memory_servers.transport import TimeLimits
+from memflow.resources.settings.own_sections import ServerTimeLimits
 
-SHORT = TimeLimits(hello=20, read=0.3, write=0.3)
+SHORT = ServerTimeLimits(hello=20, read=0.3, write=0.3)
 
 
 async def test_concurrent_requests_receive_their_own_answers_in_any_order(tmp_path: Path) -> None:
@@ -79,7 +79,9 @@ async def test_hung_server_is_restarted_and_the_request_fails_with_its_time_limi
 
 
 async def test_read_behind_a_long_write_does_not_exceed_its_time_limit(tmp_path: Path) -> None:
-    async with echo_server(tmp_path, "slow=0.3", limits=TimeLimits(20, 0.2, 5)) as server:
+    async with echo_server(
+        tmp_path, "slow=0.3", limits=ServerTimeLimits(hello=20, read=0.2, write=5)
+    ) as server:
         await server.reset("a")
         write = asyncio.create_task(server.write("a", 1, [sent(1, "apple")]))
         await asyncio.sleep(0.02)
