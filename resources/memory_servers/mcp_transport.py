@@ -99,9 +99,9 @@ class McpTransport(Transport):
         space = await self._open("")
         info = space.client.server_info
         assert info is not None, "a server with sessions names itself"
-        tools, cursor = list[Mapping[str, Any]](), None
-        while not tools or cursor:
-            page = await space.result(space.client.list_tools(cursor=cursor), "tools/list")
+        tools, cursor = list[Mapping[str, Any]](), ""
+        while cursor is not None:
+            page = await space.result(space.client.list_tools(cursor=cursor or None), "tools/list")
             tools += [tool.model_dump(by_alias=True) for tool in page.tools]
             cursor = page.next_cursor
         await self._close("")
@@ -175,18 +175,15 @@ class McpTransport(Transport):
     async def _write_messages(
         self, space: "_McpSpace", messages: list[Mapping[str, Any]]
     ) -> list[Mapping[str, Any]]:
-        """Write messages, one by one if the tool takes a text. Return the failures."""
+        """Write messages, one by one. Return the failures."""
         failures = list[Mapping[str, Any]]()
-        together = self._write.has("messages") and not self._write.has("text")
-        for part in [messages] if together else [[message] for message in messages]:
-            lines = [f"{message.get('speaker') or message['role']}: {message['text']}" for message in part]
-            turns = [{"role": message["role"], "content": message["text"]} for message in part]
-            values = {"text": "\n".join(lines), "messages": turns, "id": part[0]["id"]}
+        for message in messages:
+            text = f"{message.get('speaker') or message['role']}: {message['text']}"
             try:
-                await space.use(self._write, values)
+                await space.use(self._write, {"text": text, "id": message["id"]})
             except ServerFailed as error:
-                failures.append({"why": str(error), "sources": [message["id"] for message in part]})
-            space.sent |= {message["id"] for message in part}
+                failures.append({"why": str(error), "sources": [message["id"]]})
+            space.sent.add(message["id"])
         return failures
 
     async def _read_items(self, space: "_McpSpace", query: str, k: int) -> Mapping[str, Any]:

@@ -14,8 +14,6 @@ from typing import Any
 from memflow.errors import BadSettings, ServerFailed
 from memflow.memories.server.protocol import LONGEST_LINE
 
-SHOWN = 200
-"""Characters of an invalid answer in an error message."""
 CONNECT_S = 10.0
 """Maximum of seconds until a connection to an address opens."""
 
@@ -131,6 +129,5 @@ def decode(content: bytes) -> Mapping[str, Any]:
 
 
 def shown(content: bytes) -> str:
-    """Return the first 200 characters of an answer, in one line."""
-    text = content[: 4 * SHOWN].decode("utf-8", "replace")
-    return repr(text[:SHOWN])
+    """Return the first 200 bytes of an answer, in one line."""
+    return repr(content[:200].decode("utf-8", "replace"))

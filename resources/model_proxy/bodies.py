@@ -55,19 +55,13 @@ class ReceivedMessage(_Open):
         return ChatMessage(_ROLES[self.role], canonical_json(self.model_dump(exclude_unset=True)))
 
 
-class StreamOptions(_Open):
-    """Whether the last chunk of a streamed answer has the token counts."""
-
-    include_usage: bool = False
-
-
 class ReceivedChat(_Open):
     """The body of a chat request."""
 
     model: str
     messages: list[ReceivedMessage] = Field(min_length=1)
     stream: bool | None = False
-    stream_options: StreamOptions | None = None
+    stream_options: dict[str, Any] | None = None
     n: int | None = 1
     temperature: float | None = Field(None, allow_inf_nan=False)
     top_p: float | None = Field(None, allow_inf_nan=False)

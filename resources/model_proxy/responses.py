@@ -44,34 +44,31 @@ def completion_body(completion: Completion, model: str) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.tool_calls:
         message["tool_calls"] = [dict(call) for call in answer.tool_calls]
-    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(completion, answer)}
-    return {
-        "id": f"chatcmpl-{completion.digest}",
-        "object": "chat.completion",
-        "created": 0,
-        "model": model,
-        "choices": [{**choice, "logprobs": answer.logprobs}],
-        "usage": _usage(completion),
+    reason = "length" if completion.cut else "tool_calls" if answer.tool_calls else "stop"
+    choice = {"index": 0, "message": message, "finish_reason": reason, "logprobs": answer.logprobs}
+    usage = {
+        "prompt_tokens": completion.prompt_tokens,
+        "completion_tokens": completion.completion_tokens,
+        "total_tokens": completion.prompt_tokens + completion.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": completion.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": completion.reasoning_tokens},
     }
+    shared = {"id": f"chatcmpl-{completion.digest}", "created": 0, "model": model}
+    return {**shared, "object": "chat.completion", "choices": [choice], "usage": usage}
 
 
 def completion_events(completion: Completion, model: str, *, with_usage: bool) -> Iterator[bytes]:
-    """Yield the server-sent events of a streamed chat completion: the whole answer, its end, and its token counts."""
-    body = completion_body(completion, model)
-    [choice] = body["choices"]
-    shared = {key: body[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
-    delta = {key: value for key, value in choice["message"].items() if key != "tool_calls"}
-    if "tool_calls" in choice["message"]:
-        calls = choice["message"]["tool_calls"]
+    """Yield the server-sent events of a streamed chat completion: the whole answer, and its token counts."""
+    body = {**completion_body(completion, model), "object": "chat.completion.chunk"}
+    usage, [choice] = body.pop("usage"), body["choices"]
+    delta = choice.pop("message")
+    if calls := delta.get("tool_calls"):
         delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
-    parts: list[dict[str, Any]] = [
-        {"choices": [{"index": 0, "delta": delta, "finish_reason": None, "logprobs": choice["logprobs"]}]},
-        {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
-    ]
+    parts: list[dict[str, Any]] = [{"choices": [{**choice, "delta": delta}]}]
     if with_usage:
-        parts.append({"choices": [], "usage": body["usage"]})
+        parts.append({"choices": [], "usage": usage})
     for part in parts:
-        yield f"data: {json.dumps({**shared, **part}, ensure_ascii=False)}\n\n".encode()
+        yield f"data: {json.dumps({**body, **part}, ensure_ascii=False)}\n\n".encode()
     yield b"data: [DONE]\n\n"
 
 
@@ -91,37 +88,18 @@ def embeddings_body(vectors: Vector, model: str, tokens: int, *, encoded: bool) 
     return {"object": "list", "model": model, "data": data, "usage": usage}
 
 
-def error_body(
-    message: str, code: str = "invalid_request", kind: str = "invalid_request_error"
-) -> dict[str, Any]:
+def error_body(message: str, code: str = "invalid_request") -> dict[str, Any]:
     """Return the body of an error response."""
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    return {"error": {"message": message, "type": code, "param": None, "code": code}}
 
 
 def error_of(error: MemflowError) -> tuple[int, dict[str, Any]]:
     """Return the status and the body of the response for a failed request."""
     status, code = next((status, code) for kind, status, code in STATUSES if isinstance(error, kind))
-    if isinstance(error, RequestRefused) and 400 <= error.status < 600:
-        status = error.status
+    text = str(error)
+    if isinstance(error, RequestRefused):
+        status = error.status if 400 <= error.status < 600 else status
+        text = f"{text} {error.details}".rstrip()
     if isinstance(error, NoAnswer) and error.end == "filtered":
         status, code = 400, "content_filter"
-    details = f" {error.details}" if isinstance(error, RequestRefused) and error.details else ""
-    kind = "insufficient_quota" if isinstance(error, BudgetSpent | QuotaExhausted) else "provider_error"
-    return status, error_body(f"{error}{details}", code, kind)
-
-
-def _finish_reason(completion: Completion, answer: ProxiedAnswer) -> str:
-    if completion.cut:
-        return "length"
-    return "tool_calls" if answer.tool_calls else "stop"
-
-
-def _usage(completion: Completion) -> dict[str, Any]:
-    prompt, answer = completion.prompt_tokens, completion.completion_tokens
-    return {
-        "prompt_tokens": prompt,
-        "completion_tokens": answer,
-        "total_tokens": prompt + answer,
-        "prompt_tokens_details": {"cached_tokens": completion.cached_tokens},
-        "completion_tokens_details": {"reasoning_tokens": completion.reasoning_tokens},
-    }
+    return status, error_body(text, code)

@@ -5,7 +5,6 @@ the request. Requests without such a key are rejected, so that other programs on
 """
 
 import logging
-from collections.abc import Iterable
 from contextlib import suppress
 
 from aiohttp import web
@@ -80,8 +79,16 @@ class ModelProxy:
         completion = await access.chat.complete(request)
         if not chat.stream:
             return web.json_response(completion_body(completion, chat.model))
-        with_usage = chat.stream_options is not None and chat.stream_options.include_usage
-        return await _streamed(received, completion_events(completion, chat.model, with_usage=with_usage))
+        with_usage = bool((chat.stream_options or {}).get("include_usage"))
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+        )
+        await response.prepare(received)
+        with suppress(ConnectionError):  # the client has left; the ledger has the answer
+            for event in completion_events(completion, chat.model, with_usage=with_usage):
+                await response.write(event)
+            await response.write_eof()
+        return response
 
     async def _embeddings(self, received: web.Request) -> web.Response:
         access = self._access(received)
@@ -128,17 +135,6 @@ def _require_model(name: str, known: str) -> None:
             404,
             "model_not_found",
         )
-
-
-async def _streamed(received: web.Request, events: Iterable[bytes]) -> web.StreamResponse:
-    headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
-    response = web.StreamResponse(headers=headers)
-    await response.prepare(received)
-    with suppress(ConnectionError):  # the client has left; the ledger has the answer
-        for event in events:
-            await response.write(event)
-        await response.write_eof()
-    return response
 
 
 @web.middleware
