@@ -242,24 +242,22 @@ class ServerConnection:
             error = raw.get("error")
             if error is None:
                 self._stops = 0 if operation != "hello" else self._stops
-                return self._parse(operation, raw, answer)
+                try:
+                    return answer.model_validate(raw)
+                except ValidationError as wrong:
+                    first = wrong.errors(include_url=False, include_input=False)[0]
+                    place = ".".join(map(str, first["loc"])) or "the answer"
+                    what = f"it sent an invalid answer: {place}: {first['msg']}"
+                    raise self._failed(operation, what) from wrong
             error = error if isinstance(error, Mapping) else {"message": error}
             again = error.get("again") is True
             if operation == "close" and not again:
-                return self._parse(operation, {}, answer)  # the operation is optional
+                return answer()  # the operation is optional
             if not again or repeat == REPEATS:
                 code, message = str(error.get("code", "error"))[:100], str(error.get("message", ""))[:500]
                 raise ReportedError(str(self._failed(operation, f"it reported the error {code}: {message}")))
             await asyncio.sleep(PAUSE_S * 2**repeat)
         raise AssertionError
-
-    def _parse(self, operation: str, raw: Mapping[str, Any], answer: type[A]) -> A:
-        try:
-            return answer.model_validate(raw)
-        except ValidationError as wrong:
-            first = wrong.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"])) or "the answer"
-            raise self._failed(operation, f"it sent an invalid answer: {place}: {first['msg']}") from wrong
 
     async def _start(self) -> int:
         """Start the server if it does not run. Return the number of the start."""

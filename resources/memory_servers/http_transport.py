@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from memflow.memories.server.protocol import LONGEST_LINE
@@ -69,10 +68,6 @@ class HttpTransport(Transport):
             )
             raise ServerStopped(f"cannot be reached at {display_address(self.url)} ({reason})") from error
         if status != 200:
-            with suppress(InvalidAnswer):
-                answer = decode(received)
-                if isinstance(answer.get("error"), dict):
-                    return answer
             failure = ServerStopped if status in (502, 503, 504) else InvalidAnswer
             raise failure(f"returned HTTP status {status}: {shown(received)}")
         answer = decode(received)

@@ -84,7 +84,7 @@ def _fitting(tools: Sequence[Mapping[str, Any]], part: str, name: str | None) ->
             arguments = _arguments(tool["inputSchema"], tool["inputSchema"], optional)
             if part == "read":  # of a tool that requires a text, this is what it searches for
                 arguments = _filled(arguments, {"text": "{query}"})
-            if f'"{{{_SENT[part]}}}"' in json.dumps(arguments):
+            if arguments and f'"{{{_SENT[part]}}}"' in json.dumps(arguments):
                 fitting.append(Tool(tool["name"], arguments))
                 break
     return fitting

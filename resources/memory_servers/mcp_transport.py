@@ -82,10 +82,9 @@ class McpTransport(Transport):
         space = self._spaces.get(name)
         if space is None:
             raise ServerStopped("is not running")
-        async with space.turn:
-            if operation == "write":
-                return {"failures": await self._write_messages(space, message["messages"])}
-            return await self._read_items(space, message["query"], message["k"])
+        if operation == "write":
+            return {"failures": await self._write_messages(space, message["messages"])}
+        return await self._read_items(space, message["query"], message["k"])
 
     async def _hello(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         named = {part: settings[part] for part in ("write", "read") if part in settings}
@@ -99,7 +98,8 @@ class McpTransport(Transport):
         space = await self._open("")
         info = space.client.server_info
         assert info is not None, "a server with sessions names itself"
-        tools, cursor = list[Mapping[str, Any]](), ""
+        tools = list[Mapping[str, Any]]()
+        cursor: str | None = ""
         while cursor is not None:
             page = await space.result(space.client.list_tools(cursor=cursor or None), "tools/list")
             tools += [tool.model_dump(by_alias=True) for tool in page.tools]
@@ -133,7 +133,6 @@ class McpTransport(Transport):
         import httpx2  # noqa: PLC0415  (0.1 s; the SDK 1 s)
         from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415
         from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
-        from mcp.types import Implementation  # noqa: PLC0415
 
         async with AsyncExitStack() as stack:
             if self._url:
@@ -157,10 +156,7 @@ class McpTransport(Transport):
                     command=program, args=arguments, env=command.environment(), cwd=folder
                 )
                 transport = stdio_client(parameters, stack.enter_context(self._log.opened(command)))
-            info = Implementation(name="memflow", version="1")
-            yield await stack.enter_async_context(
-                Client(transport, mode="legacy", cache=None, client_info=info)
-            )
+            yield await stack.enter_async_context(Client(transport, mode="legacy", cache=None))
 
     def stopped(self, error: BaseException) -> ServerStopped:
         """Return the reason why a process or session ended: the error of the SDK."""
@@ -217,7 +213,6 @@ class _McpSpace:
         self._owner: asyncio.Task[None] | None = None
         self.sent: set[str] = set()
         """The ids of the messages that were written."""
-        self.turn = asyncio.Lock()
 
     async def open(self) -> None:
         """Start the process or session. Raises BadSettings or ServerStopped."""

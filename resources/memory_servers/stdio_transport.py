@@ -42,7 +42,6 @@ class StdioTransport(Transport):
         self.process: Process | None = None
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._ending = "is not running"
-        self._sending = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
@@ -56,14 +55,14 @@ class StdioTransport(Transport):
         """Write a line, and return the answer with the same number."""
         if self.process is None:
             raise ServerStopped(self._ending)
+        stdin = self.process.stdin
+        assert stdin is not None
         content = encode(message)
         answer = self._answers[message["n"]] = asyncio.get_running_loop().create_future()
         try:
-            async with self._sending:
-                if self.process is not None and self.process.stdin is not None:
-                    with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
-                        self.process.stdin.write(content + b"\n")
-                        await self.process.stdin.drain()
+            with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
+                stdin.write(content + b"\n")
+                await stdin.drain()
             return await answer
         finally:
             self._answers.pop(message["n"], None)

@@ -13,7 +13,7 @@ from memflow.resources.endpoints.chat import BLANK_TRIES, OpenAIChat
 from memflow.resources.endpoints.profile_advice import misconfiguration
 from memflow.resources.endpoints.replies import ChatReply, read_reply
 from memflow.resources.model_proxy.bodies import ReceivedChat
-from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
+from memflow.resources.model_proxy.responses import ProxiedAnswer
 
 UNUSABLE = (401, 403, 404)
 """Statuses with which a server rejects the key or the model of all requests; others may concern one request."""

@@ -2,7 +2,8 @@
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from memflow.errors import (
     RequestRefused,
 )
 from memflow.memories.entries import Vector
-from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
 
+_STORED = '{"proxied_answer":'
+"""The start of the text of a completion in the ledger for an answer that is more than a text."""
 STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
     (BudgetSpent, 402, "memflow_budget_spent"),
     (QuotaExhausted, 429, "insufficient_quota"),
@@ -36,6 +38,30 @@ STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
 """The status and code of the response for each error. A rejection keeps the provider's status, if it sent one."""
 FINAL = {"x-should-retry": "false"}
 """The header of errors: memflow has already repeated what may succeed, so OpenAI's clients do not repeat it."""
+
+
+@dataclass(frozen=True)
+class ProxiedAnswer:
+    """An answer of a model: its text, its tool calls in OpenAI's form, and its log probabilities, if requested."""
+
+    text: str
+    tool_calls: Sequence[Mapping[str, Any]] = ()
+    logprobs: Any = None
+
+    def stored(self) -> str:
+        """Return the text for the ledger."""
+        if not self.tool_calls and self.logprobs is None and not self.text.startswith(_STORED):
+            return self.text
+        kept = {"text": self.text, "tool_calls": list(self.tool_calls), "logprobs": self.logprobs}
+        return f"{_STORED}{json.dumps(kept, ensure_ascii=False)}}}"
+
+    @classmethod
+    def restored(cls, text: str) -> "ProxiedAnswer":
+        """Return the answer of a text in the ledger."""
+        if not text.startswith(_STORED):
+            return cls(text)
+        kept = json.loads(text)["proxied_answer"]
+        return cls(kept["text"], kept["tool_calls"], kept["logprobs"])
 
 
 def completion_body(completion: Completion, model: str) -> dict[str, Any]:

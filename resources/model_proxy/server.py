@@ -4,7 +4,6 @@ Each request has the key of an access (access.py), which decides the model, and 
 the request. Requests without such a key are rejected, so that other programs on the machine cannot use the models.
 """
 
-import logging
 from contextlib import suppress
 
 from aiohttp import web
@@ -157,10 +156,4 @@ async def _with_error_responses(request: web.Request, handler: Handler) -> web.S
         if isinstance(error, FatalChatError) or not isinstance(error, ChatError):
             access.failure = access.failure or error
         status, body = error_of(error)
-    except Exception as error:
-        logging.getLogger("memflow").exception(
-            "the model proxy failed at %s %s", request.method, request.path
-        )
-        text = f"memflow: the model proxy failed: {type(error).__name__}"
-        status, body = 500, error_body(text, "memflow_failed")
     return web.json_response(body, status=status, headers=FINAL)
