@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -26,10 +26,8 @@ from memflow.memories.server.protocol import (
     WriteAnswer,
 )
 from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport
+from memflow.resources.model_proxy.access import ModelAccess
 from memflow.resources.settings.own_sections import ServerTimeLimits
-
-if TYPE_CHECKING:
-    from memflow.resources.model_proxy.access import ModelAccess
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -40,10 +38,6 @@ CLOSING_S = 10.0
 """Seconds in which the spaces of a run are deleted at its end."""
 STOPS = 6
 """The number of times in a row that a server may stop, without an answer to a read or write, before it is given up."""
-
-
-class EmptyAnswer(Wire):
-    """The answer to operations without a result."""
 
 
 @dataclass
@@ -74,7 +68,7 @@ class ServerConnection:
         limits: ServerTimeLimits | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
-        access: "ModelAccess | None" = None,
+        access: ModelAccess | None = None,
         seed: int | None = None,
         secrets: Mapping[str, str] | None = None,
         greeted: Callable[[Hello], None] = lambda hello: None,
@@ -122,7 +116,7 @@ class ServerConnection:
     async def reset(self, space: str) -> None:
         """Empty a space, or create it."""
         self._spaces[space] = _Space()
-        await self._request({"op": "reset", "space": space}, EmptyAnswer)
+        await self._request({"op": "reset", "space": space}, Wire)
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         """Write messages to a space."""
@@ -158,19 +152,19 @@ class ServerConnection:
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""
-        await self._request({"op": "fork", "space": space, "to": to}, EmptyAnswer)
+        await self._request({"op": "fork", "space": space, "to": to}, Wire)
 
     async def restore(self, space: str, items: Sequence[WireItem]) -> None:
         """Fill an empty space with items."""
         sent = [item.model_dump(exclude_none=True) for item in items]
-        await self._request({"op": "restore", "space": space, "items": sent}, EmptyAnswer)
+        await self._request({"op": "restore", "space": space, "items": sent}, Wire)
 
     async def close(self, space: str) -> None:
         """Delete a space that is not used any more."""
         known = self._spaces.pop(space, None)
         if known is not None and known.sent and self._running:
             with suppress(ServerStopped):  # the next request starts it again
-                await self._exchange({"op": "close", "space": space}, EmptyAnswer)
+                await self._exchange({"op": "close", "space": space}, Wire)
 
     async def stop(self) -> None:
         """End the server, or close the connections. A later request fails."""
@@ -178,7 +172,7 @@ class ServerConnection:
         running, self._running = self._running, False
         if running and self.transport.outlives_run:  # the server may allow a few spaces only
             sent = [{"op": "close", "space": name} for name, space in self._spaces.items() if space.sent]
-            closing = (self._exchange(request, EmptyAnswer) for request in sent)
+            closing = (self._exchange(request, Wire) for request in sent)
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), CLOSING_S)
         await self.transport.stop()
@@ -213,7 +207,7 @@ class ServerConnection:
             if space.filled != self._start_number:
                 number = self._start_number
                 for former in ({"op": "reset", "space": request["space"]}, *space.requests):
-                    await self._exchange({**former, "space": request["space"]}, EmptyAnswer)
+                    await self._exchange({**former, "space": request["space"]}, Wire)
                 space.filled = number
         try:
             result = await self._exchange(request, answer)

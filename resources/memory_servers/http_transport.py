@@ -75,11 +75,6 @@ class HttpTransport(Transport):
             raise InvalidAnswer(f"answered n = {answer['n']!r} instead of {message['n']}: {shown(received)}")
         return answer
 
-    async def kill(self) -> str:
-        """Close the connections. The server keeps running, since memflow did not start it; it has no log to return."""
-        await self.stop()
-        return ""
-
     async def stop(self) -> None:
         """Close the connections."""
         session, self._session = self._session, None

@@ -9,33 +9,13 @@ from typing import Any
 import numpy as np
 
 from memflow.chat.requests import Completion
-from memflow.errors import (
-    BudgetSpent,
-    ChatError,
-    EndpointDown,
-    MemflowError,
-    ModelMisconfigured,
-    NoAnswer,
-    PromptTooLong,
-    QuotaExhausted,
-    RequestRefused,
-)
+from memflow.errors import ChatError, FatalChatError, MemflowError, RequestRefused
 from memflow.memories.entries import Vector
 
 _STORED = '{"proxied_answer":'
 """The start of the text of a completion in the ledger for an answer that is more than a text."""
-STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
-    (BudgetSpent, 402, "memflow_budget_spent"),
-    (QuotaExhausted, 429, "insufficient_quota"),
-    (PromptTooLong, 400, "context_length_exceeded"),
-    (ModelMisconfigured, 400, "model_misconfigured"),
-    (RequestRefused, 400, "request_rejected"),
-    (EndpointDown, 503, "endpoint_unreachable"),
-    (NoAnswer, 502, "no_answer"),
-    (ChatError, 502, "provider_failed"),
-    (MemflowError, 500, "memflow_failed"),
-)
-"""The status and code of the response for each error. A rejection keeps the provider's status, if it sent one."""
+CODES = {"too_long": "context_length_exceeded", "filtered": "content_filter"}
+"""OpenAI's codes of errors. Others have the kind of failure that the ledger records."""
 FINAL = {"x-should-retry": "false"}
 """The header of errors: memflow has already repeated what may succeed, so OpenAI's clients do not repeat it."""
 
@@ -119,13 +99,17 @@ def error_body(message: str, code: str = "invalid_request") -> dict[str, Any]:
     return {"error": {"message": message, "type": code, "param": None, "code": code}}
 
 
+def ends_step(error: MemflowError) -> bool:
+    """Return whether every further request would fail, too."""
+    return isinstance(error, FatalChatError) or not isinstance(error, ChatError)
+
+
 def error_of(error: MemflowError) -> tuple[int, dict[str, Any]]:
     """Return the status and the body of the response for a failed request."""
-    status, code = next((status, code) for kind, status, code in STATUSES if isinstance(error, kind))
-    text = str(error)
-    if isinstance(error, RequestRefused):
-        status = error.status if 400 <= error.status < 600 else status
+    kind, status, text = getattr(error, "end", "failed"), 503 if ends_step(error) else 502, str(error)
+    if kind == "filtered":
+        status = 400
+    if isinstance(error, RequestRefused):  # the status of the provider, if it sent one
+        status = error.status if 400 <= error.status < 600 else 400
         text = f"{text} {error.details}".rstrip()
-    if isinstance(error, NoAnswer) and error.end == "filtered":
-        status, code = 400, "content_filter"
-    return status, error_body(text, code)
+    return status, error_body(text, CODES.get(kind, kind))

@@ -9,7 +9,7 @@ from contextlib import suppress
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from memflow.errors import ChatError, FatalChatError, MemflowError
+from memflow.errors import MemflowError
 from memflow.resources.model_proxy.access import ModelAccess
 from memflow.resources.model_proxy.bodies import ReceivedChat, ReceivedEmbeddings, Rejection, parsed
 from memflow.resources.model_proxy.responses import (
@@ -17,6 +17,7 @@ from memflow.resources.model_proxy.responses import (
     completion_body,
     completion_events,
     embeddings_body,
+    ends_step,
     error_body,
     error_of,
 )
@@ -153,7 +154,7 @@ async def _with_error_responses(request: web.Request, handler: Handler) -> web.S
         status, body = wrong.status, error_body(f"memflow: {wrong}", wrong.code)
     except MemflowError as error:
         access = request[ACCESS]
-        if isinstance(error, FatalChatError) or not isinstance(error, ChatError):
+        if ends_step(error):
             access.failure = access.failure or error
         status, body = error_of(error)
     return web.json_response(body, status=status, headers=FINAL)

@@ -258,7 +258,7 @@ async def test_spent_budget_ends_the_request_and_is_kept_for_the_step(ledger: Sq
             await running.ask([{"role": "user", "content": "another"}])
         assert running.stub is not None
         assert running.stub.counts.asked == 1
-    assert spent.value.status_code == 402
+    assert spent.value.status_code == 503
     assert "budget of 1 calls is used up" in spent.value.message
     assert isinstance(running.access.failure, BudgetSpent)
 
@@ -267,7 +267,7 @@ async def test_spent_budget_ends_the_request_and_is_kept_for_the_step(ledger: Sq
     ("behavior", "status", "message", "ends_step"),
     [
         (StubBehavior(fail=1.0), 502, "kept failing", False),
-        (StubBehavior(model="other"), 400, "does not exist", True),
+        (StubBehavior(model="other"), 503, "does not exist", True),
         (None, 503, "Cannot connect", True),
     ],
     ids=["failing", "another model", "down"],
