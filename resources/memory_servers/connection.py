@@ -6,8 +6,8 @@ http_transport.py).
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -31,6 +31,8 @@ from memflow.resources.settings.own_sections import ServerTimeLimits
 
 A = TypeVar("A", bound=BaseModel)
 
+REQUESTS_AT_ONCE = 64
+"""Maximum number of requests in flight."""
 REPEATS = 3
 """How often a request is repeated whose error says `again`, with pauses of PAUSE_S, twice that, and so on."""
 PAUSE_S = 0.1
@@ -98,7 +100,8 @@ class ServerConnection:
         self._stops = 0
         self._down: str | None = None
         self._starting = asyncio.Lock()
-        self._repeating = asyncio.Lock()
+        self._turn = asyncio.Lock()
+        self._slots = asyncio.Semaphore(REQUESTS_AT_ONCE)
         self._wrote = False
 
     @property
@@ -178,14 +181,11 @@ class ServerConnection:
         await self.transport.stop()
 
     async def _request(self, request: Mapping[str, Any], answer: type[A]) -> A:
-        """Send a request, and again if the server stops. Raises ServerFailed or ServerDown.
-
-        One request at a time is repeated, so that one that ends the server ends no other twice.
-        """
+        """Send a request, and again if the server stops. Raises ServerFailed or ServerDown."""
         space = self._spaces.setdefault(request["space"], _Space())
         try:
-            for turn in (nullcontext(), self._repeating):
-                async with turn:
+            for alone in (False, True):
+                async with self._entered(alone):
                     number = await self._start()
                     try:
                         return await self._send(request, space, answer)
@@ -198,6 +198,20 @@ class ServerConnection:
         finally:
             if self._access is not None and self._access.failure is not None:
                 raise self._access.failure
+
+    @asynccontextmanager
+    async def _entered(self, alone: bool) -> AsyncIterator[None]:
+        """Take a place among the requests in flight, or all places: a repeated request harms no other."""
+        places = 0
+        try:
+            async with self._turn:
+                while places < (REQUESTS_AT_ONCE if alone else 1):
+                    await self._slots.acquire()
+                    places += 1
+            yield
+        finally:
+            for _ in range(places):
+                self._slots.release()
 
     async def _send(self, request: Mapping[str, Any], space: _Space, answer: type[A]) -> A:
         if request["op"] == "reset":
@@ -261,8 +275,10 @@ class ServerConnection:
             if self._running:
                 return self._start_number
             try:
-                await self.transport.start()
-                hello = await self._exchange(self._greeting, Hello)
+                try:
+                    hello = await self._greet()
+                except ServerStopped:  # once may be an accident
+                    hello = await self._greet()
             except (ServerStopped, ServerFailed) as error:
                 await self.transport.stop()
                 stopped = f"the memory server {self.name} {error}"
@@ -279,6 +295,10 @@ class ServerConnection:
             self._start_number += 1
             self._running = True
             return self._start_number
+
+    async def _greet(self) -> Hello:
+        await self.transport.start()
+        return await self._exchange(self._greeting, Hello)
 
     async def _stopped(self, number: int, reason: ServerStopped) -> None:
         """Record that the server of a start stopped. Several requests in flight report the same stop."""
