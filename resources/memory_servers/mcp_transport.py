@@ -151,9 +151,12 @@ class McpTransport(Transport):
                     for word in self._command.words
                 ]
                 command = replace(self._command, words=words, folder=folder)
-                program, *arguments = command.resolved()
+                # The SDK ends a server that does not end by itself; the shell, what another left behind.
                 parameters = StdioServerParameters(
-                    command=program, args=arguments, env=command.environment(), cwd=folder
+                    command="/bin/sh",
+                    args=["-c", '"$@"; kill -KILL 0', "sh", *command.resolved()],
+                    env=command.environment(),
+                    cwd=folder,
                 )
                 transport = stdio_client(parameters, stack.enter_context(self._log.opened(command)))
             yield await stack.enter_async_context(Client(transport, mode="legacy", cache=None))

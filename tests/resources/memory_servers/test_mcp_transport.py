@@ -1,6 +1,7 @@
 """MCP servers as memories: a process per space, failures of tools, and servers that end or do not answer."""
 
 import json
+import re
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -49,6 +50,15 @@ async def test_tools_are_found_and_spaces_are_processes(tmp_path: Path) -> None:
         assert await found(server, "a", "apple") == []
 
 
+async def test_processes_of_a_server_end_with_it(tmp_path: Path) -> None:
+    async with notes(tmp_path, "--child") as server:
+        await server.reset("a")
+    log = (tmp_path / "memory_servers/logs/notes.log").read_text(encoding="utf-8")
+    children = [int(pid) for pid in re.findall(r"child (\d+)", log)]
+    assert len(children) == 2  # of `hello` and of the space
+    assert not any(map(is_running, children))
+
+
 @pytest.mark.parametrize(("settings", "expected"), [({}, []), ({"words": True}, ["m2", "m1"])])
 async def test_words_are_searched_by_a_setting_alone(
     tmp_path: Path, settings: dict[str, Any], expected: list[str]
@@ -59,6 +69,12 @@ async def test_words_are_searched_by_a_setting_alone(
         await server.write("a", 1, [sent(1, "a green pear"), sent(2, "an apple tree is green")])
         read = await server.read("a", "Is the apple green?", 5)
         assert [item.id for item in read.items] == expected
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process runs; one that ended and was not collected does not."""
+    state = Path(f"/proc/{pid}/stat")
+    return state.exists() and state.read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
 
 
 @asynccontextmanager
