@@ -14,10 +14,10 @@ from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.http_transport import HttpTransport
 from memflow.resources.memory_servers.process import ServerCommand
 from memflow.resources.memory_servers.stdio_transport import StdioTransport
-from memflow.resources.memory_servers.transport import TimeLimits
+from memflow.resources.settings.own_sections import ServerTimeLimits
 
 ECHO = str(Path(echo.__file__))
-LIMITS = TimeLimits(hello=20, read=10, write=10)
+LIMITS = ServerTimeLimits(hello=20, read=10, write=10)
 ANSWERS = """
 import json, os, sys, time
 def serve(answer):
@@ -41,7 +41,7 @@ def connect(
     words: list[str],
     folder: Path,
     *,
-    limits: TimeLimits = LIMITS,
+    limits: ServerTimeLimits = LIMITS,
     variables: tuple[str, ...] = (),
     **more: Any,
 ) -> ServerConnection:
@@ -83,7 +83,7 @@ def http_echo(*faults: str, port: int = 0) -> Iterator[tuple[str, "subprocess.Po
             process.kill()
 
 
-def http_connection(url: str, limits: TimeLimits = LIMITS, key_variable: str = "") -> ServerConnection:
+def http_connection(url: str, limits: ServerTimeLimits = LIMITS, key_variable: str = "") -> ServerConnection:
     """Return a connection to an address."""
     return ServerConnection("echo", HttpTransport(url, key_variable, "`url` of [memories.echo]"), limits)
 

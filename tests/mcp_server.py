@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -43,6 +44,9 @@ def main(folder, *options):
     ]
     tools = lists[0] if lists else ["add_note", "find_notes", "clear_notes"]
     print("a banner that is no JSON", flush=True)
+    if "--child" in options:
+        child = subprocess.Popen(["sleep", "600"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+        print("child", child.pid, file=sys.stderr, flush=True)
     for line in sys.stdin:
         message = json.loads(line)
         if set(message) - {"jsonrpc", "id", "method", "params"} or "method" not in message:
@@ -51,13 +55,15 @@ def main(folder, *options):
             case "initialize" if "--end" in options:
                 sys.exit(4)
             case "initialize" if "--silent" not in options:
-                send(method="notifications/message", params={"data": "starting"})
+                send(method="notifications/message", params={"level": "info", "data": "starting"})
                 version, info = message["params"]["protocolVersion"], {"name": "notes", "version": "1.2"}
                 result = {"protocolVersion": version, "capabilities": {}, "serverInfo": info}
             case "tools/list":
-                page = tools[1:] if message["params"].get("cursor") else tools[:1]
+                page = tools[1:] if message.get("params", {}).get("cursor") else tools[:1]
                 result = {"tools": [{"name": name, "inputSchema": TOOLS[name]} for name in page]}
-                result |= {} if message["params"].get("cursor") or len(tools) == 1 else {"nextCursor": "2"}
+                result |= (
+                    {} if message.get("params", {}).get("cursor") or len(tools) == 1 else {"nextCursor": "2"}
+                )
             case "tools/call":
                 send(id="from the server", method="ping")
                 parameters = message["params"]

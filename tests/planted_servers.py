@@ -2,7 +2,6 @@
 
 import asyncio
 import itertools
-import json
 import random
 import re
 import time
@@ -10,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from memflow.resources.memory_servers.connection import ServerConnection
-from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport
+from memflow.resources.settings.own_sections import ServerTimeLimits
 
 CAN = {
     "as_of": "writes",
@@ -46,7 +46,7 @@ CHANGES: Mapping[str, Callable[[str], str]] = {
 LAST_WRITE = {"drops_after_20": 20, "drops_after_50": 50}
 WINDOWS = {"keeps_20": 20, "keeps_60": 60}
 CAPS = {"cap_3": 3, "cap_10": 10, "cap_50": 50}
-LIMITS = TimeLimits(hello=20, read=2, write=2)
+LIMITS = ServerTimeLimits(hello=20, read=2, write=2)
 Object = dict[str, Any]
 
 
@@ -75,9 +75,9 @@ class PlantedServer(Transport):
         self.starts += 1
         self.spaces, self.is_killed = {}, False
 
-    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
+    async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the answer to a message."""
-        message = self.latest = json.loads(content)
+        self.latest = message
         await asyncio.sleep(0)
         if self.fault == "mixed_reads" and message["op"] == self.latest["op"] == "read":
             message = self.latest

@@ -154,6 +154,5 @@ def _server(settings: "Settings", name: str) -> str:
     if not own.command:
         hello = greet(name, own, PATIENCE)
         return f"{hello.name} {hello.version} at {own.url}"
-    if fault := check_command(name, own):
-        raise BadSettings(fault)
+    check_command(name, own)
     return f"{shlex.join(own.command)}; `memflow memories check {name}` starts it"

@@ -21,8 +21,7 @@ def check_server_command(own: "OwnMemory") -> "list[CheckLine]":
     from memflow.resources.memory_servers.declaration import check_command, open_server
     from memflow.resources.memory_servers.server_checks import check_server
 
-    if wrong := check_command(SERVER, own):
-        raise BadSettings(wrong.replace(f"`command` of [memories.{SERVER}]", "the command"))
+    check_command("", own)
     with tempfile.TemporaryDirectory(prefix="memflow-check-") as folder:
         starts = iter(range(1000))
         lines, _ = run_coroutine(
@@ -39,8 +38,8 @@ def check_named_server(settings: "Settings", name: str, budget: Any = None) -> "
     from memflow.resources.models.models import Models
 
     own = settings.memories[name]
-    if own.command and (wrong := check_command(name, own)):
-        raise BadSettings(wrong)
+    if own.command:
+        check_command(name, own)
     settings.home.mkdir(parents=True, exist_ok=True)
     with Models(settings, SqlLedger(settings.ledger_url), budget) as models:
         return check_memory_server(models, name, own)

@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -25,10 +25,9 @@ from memflow.memories.server.protocol import (
     WireItem,
     WriteAnswer,
 )
-from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, TimeLimits, Transport
-
-if TYPE_CHECKING:
-    from memflow.resources.model_proxy.access import ModelAccess
+from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport
+from memflow.resources.model_proxy.access import ModelAccess
+from memflow.resources.settings.own_sections import ServerTimeLimits
 
 A = TypeVar("A", bound=BaseModel)
 
@@ -43,16 +42,16 @@ STOPS = 6
 """The number of times in a row that a server may stop, without an answer to a read or write, before it is given up."""
 
 
-class EmptyAnswer(Wire):
-    """The answer to operations without a result."""
-
-
 @dataclass
 class _Space:
     """The requests that filled a space, which are sent again after a restart."""
 
     requests: list[Mapping[str, Any]] = field(default_factory=list)
     filling: asyncio.Lock = field(default_factory=asyncio.Lock)
+    filled: int = 0
+    """The last start of the server that has the content; 0 if it is not known."""
+    sent: bool = False
+    """Whether the server may have the space."""
 
 
 class ServerConnection:
@@ -68,17 +67,17 @@ class ServerConnection:
         self,
         name: str,
         transport: Transport,
-        limits: TimeLimits | None = None,
+        limits: ServerTimeLimits | None = None,
         *,
         settings: Mapping[str, Any] | None = None,
-        access: "ModelAccess | None" = None,
+        access: ModelAccess | None = None,
         seed: int | None = None,
         secrets: Mapping[str, str] | None = None,
         greeted: Callable[[Hello], None] = lambda hello: None,
     ) -> None:
         self.name = name
         self.transport = transport
-        self.limits = limits or TimeLimits()
+        self.limits = limits or ServerTimeLimits()
         self.restarts = 0
         """How often the server stopped, so that it had to be started again."""
         self.last_stop = ""
@@ -96,11 +95,7 @@ class ServerConnection:
         }
         self._hello: Hello | None = None
         self._spaces: dict[str, _Space] = {}
-        self._sent = set[str]()
-        """The spaces that the server may have."""
-        self._filled = set[str]()
-        """The spaces of which the running server has the content."""
-        self._generation = 0
+        self._start_number = 0
         self._running = False
         self._stops = 0
         self._down: str | None = None
@@ -124,7 +119,7 @@ class ServerConnection:
     async def reset(self, space: str) -> None:
         """Empty a space, or create it."""
         self._spaces[space] = _Space()
-        await self._in_space(space, {"op": "reset", "space": space}, EmptyAnswer)
+        await self._request({"op": "reset", "space": space}, Wire)
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         """Write messages to a space."""
@@ -138,7 +133,7 @@ class ServerConnection:
         return await self._written({"op": "forget", "space": space, "write": write, **fields})
 
     async def _written(self, request: Mapping[str, Any]) -> WriteAnswer:
-        written = await self._in_space(request["space"], request, WriteAnswer)
+        written = await self._request(request, WriteAnswer)
         failures = [each.model_copy(update={"why": self._redacted(each.why)}) for each in written.failures]
         return written.model_copy(update={"failures": tuple(failures)})
 
@@ -149,68 +144,60 @@ class ServerConnection:
         request: dict[str, Any] = {"op": "read", "space": space, "query": query, "k": k}
         request |= {} if asked_at is None else {"asked_at": asked_at}
         request |= {} if as_of is None else {"as_of": as_of}
-        found = await self._in_space(space, request, ReadAnswer)
+        found = await self._request(request, ReadAnswer)
         if len(found.items) > k:
-            raise self._failed("read", f"answered {len(found.items)} items although k is {k}")
+            raise self._failed("read", f"it answered {len(found.items)} items although k is {k}")
         return found
 
     async def export(self, space: str) -> ExportAnswer:
         """Return all items of a space."""
-        return await self._in_space(space, {"op": "export", "space": space}, ExportAnswer)
+        return await self._request({"op": "export", "space": space}, ExportAnswer)
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""
-        await self._in_space(space, {"op": "fork", "space": space, "to": to}, EmptyAnswer)
+        await self._request({"op": "fork", "space": space, "to": to}, Wire)
 
     async def restore(self, space: str, items: Sequence[WireItem]) -> None:
         """Fill an empty space with items."""
         sent = [item.model_dump(exclude_none=True) for item in items]
-        await self._in_space(space, {"op": "restore", "space": space, "items": sent}, EmptyAnswer)
+        await self._request({"op": "restore", "space": space, "items": sent}, Wire)
 
     async def close(self, space: str) -> None:
         """Delete a space that is not used any more."""
         known = self._spaces.pop(space, None)
-        if known is None or not self._running:
-            return  # the server does not have it
-        if space not in self._filled and not (space in self._sent and self.transport.outlives_run):
-            return
-        await self._repeated({"op": "close", "space": space}, None, EmptyAnswer)
+        if known is not None and known.sent and self._running:
+            with suppress(ServerStopped):  # the next request starts it again
+                await self._exchange({"op": "close", "space": space}, Wire)
 
     async def stop(self) -> None:
         """End the server, or close the connections. A later request fails."""
         self._down = self._down or f"the connection to the memory server {self.name} is closed. Rerun."
         running, self._running = self._running, False
-        if running and self.transport.outlives_run:
-            with suppress(TimeoutError, ServerStopped):
-                sent = self._sent & self._spaces.keys()
-                await asyncio.wait_for(asyncio.gather(*map(self._close_sent, sent)), CLOSING_S)
+        if running and self.transport.outlives_run:  # the server may allow a few spaces only
+            sent = [{"op": "close", "space": name} for name, space in self._spaces.items() if space.sent]
+            closing = (self._exchange(request, Wire) for request in sent)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), CLOSING_S)
         await self.transport.stop()
 
-    async def _close_sent(self, space: str) -> None:
-        """Delete a space from a server that goes on to exist, and may allow a few spaces only."""
-        async with self._slots:
-            with suppress(ServerFailed):
-                await self._exchange({"op": "close", "space": space}, EmptyAnswer)
-
-    async def _in_space(self, space: str, request: Mapping[str, Any], answer: type[A]) -> A:
+    async def _request(self, request: Mapping[str, Any], answer: type[A]) -> A:
+        """Send a request, and again if the server stops. Raises ServerFailed or ServerDown."""
+        space = self._spaces.setdefault(request["space"], _Space())
         try:
-            return await self._repeated(request, self._spaces.setdefault(space, _Space()), answer)
+            for alone in (False, True):
+                async with self._entered(alone):
+                    number = await self._start()
+                    try:
+                        return await self._send(request, space, answer)
+                    except ServerStopped as stopped:
+                        reason = stopped
+                        await self._stopped(number, stopped)
+            raise self._failed(
+                request["op"], f"it {reason}. It was started again and failed again"
+            ) from reason
         finally:
             if self._access is not None and self._access.failure is not None:
                 raise self._access.failure
-
-    async def _repeated(self, request: Mapping[str, Any], space: _Space | None, answer: type[A]) -> A:
-        """Send a request, and again if the server stops. Raises ServerFailed or ServerDown."""
-        reason: ServerStopped | None = None
-        for alone in (False, True):
-            async with self._entered(alone):
-                generation = await self._start()
-                try:
-                    return await self._send(request, space, answer)
-                except ServerStopped as stopped:
-                    reason = stopped
-                    await self._stopped(generation, stopped)
-        raise self._failed(request["op"], f"{reason}. It was started again and failed again") from reason
 
     @asynccontextmanager
     async def _entered(self, alone: bool) -> AsyncIterator[None]:
@@ -226,36 +213,28 @@ class ServerConnection:
             for _ in range(places):
                 self._slots.release()
 
-    async def _send(self, request: Mapping[str, Any], space: _Space | None, answer: type[A]) -> A:
-        if space is None:
-            return await self._exchange(request, answer)
-        name = str(request["space"])
+    async def _send(self, request: Mapping[str, Any], space: _Space, answer: type[A]) -> A:
         if request["op"] == "reset":
-            self._filled.add(name)
-        self._sent.add(name)
+            space.filled = self._start_number
+        space.sent = True
         async with space.filling:
-            if name not in self._filled:
-                await self._fill(name, space)
+            if space.filled != self._start_number:
+                number = self._start_number
+                for former in ({"op": "reset", "space": request["space"]}, *space.requests):
+                    await self._exchange({**former, "space": request["space"]}, Wire)
+                space.filled = number
         try:
             result = await self._exchange(request, answer)
         except BaseException as error:
             if request["op"] not in ("read", "export") and not isinstance(error, ReportedError):
-                self._filled.discard(name)  # it may have been processed, or not
+                space.filled = 0  # it may have been processed, or not
             raise
         if request["op"] in ("write", "restore", "forget"):
             space.requests.append(request)
         elif request["op"] == "fork":
-            self._spaces[request["to"]] = _Space(list(space.requests))
-            self._filled.add(request["to"])
-            self._sent.add(request["to"])
+            copy = _Space(list(space.requests), filled=space.filled, sent=True)
+            self._spaces[request["to"]] = copy
         return result
-
-    async def _fill(self, name: str, space: _Space) -> None:
-        """Reset a space, and send the requests that filled it again."""
-        await self._exchange({"op": "reset", "space": name}, EmptyAnswer)
-        for request in space.requests:
-            await self._exchange({**request, "space": name}, EmptyAnswer)
-        self._filled.add(name)
 
     async def _exchange(self, request: Mapping[str, Any], answer: type[A]) -> A:
         operation = request["op"]
@@ -264,32 +243,29 @@ class ServerConnection:
                 raw = await self.transport.request(request, self.limits.of(operation))
             except ServerStopped as stopped:
                 raise ServerStopped(self._redacted(str(stopped))) from None  # causes are stored, too
-            except (InvalidAnswer, ServerFailed) as wrong:
+            except InvalidAnswer as wrong:
+                raise self._failed(operation, f"it {wrong}") from None
+            except ServerFailed as wrong:
                 raise self._failed(operation, str(wrong)) from None
             error = raw.get("error")
             if error is None:
                 self._stops = 0 if operation != "hello" else self._stops
-                return self._parse(operation, raw, answer)
-            code, message, again = _error(error)
+                try:
+                    return answer.model_validate(raw)
+                except ValidationError as wrong:
+                    first = wrong.errors(include_url=False, include_input=False)[0]
+                    place = ".".join(map(str, first["loc"])) or "the answer"
+                    what = f"it sent an invalid answer: {place}: {first['msg']}"
+                    raise self._failed(operation, what) from wrong
+            error = error if isinstance(error, Mapping) else {"message": error}
+            again = error.get("again") is True
             if operation == "close" and not again:
-                return self._parse(operation, {}, answer)  # the operation is optional
+                return answer()  # the operation is optional
             if not again or repeat == REPEATS:
-                raise ReportedError(str(self._failed(operation, f"reported the error {code}: {message}")))
+                code, message = str(error.get("code", "error"))[:100], str(error.get("message", ""))[:500]
+                raise ReportedError(str(self._failed(operation, f"it reported the error {code}: {message}")))
             await asyncio.sleep(PAUSE_S * 2**repeat)
         raise AssertionError
-
-    def _parse(self, operation: str, raw: Mapping[str, Any], answer: type[A]) -> A:
-        try:
-            parsed = answer.model_validate(raw)
-            if operation == "hello":
-                parsed.model_dump_json()  # raises ValueError for `settings` that no file can store
-        except ValidationError as wrong:
-            first = wrong.errors(include_url=False, include_input=False)[0]
-            place = ".".join(map(str, first["loc"])) or "the answer"
-            raise self._failed(operation, f"sent an invalid answer: {place}: {first['msg']}") from wrong
-        except ValueError as wrong:
-            raise self._failed(operation, "sent an invalid answer: a text is no valid Unicode") from wrong
-        return parsed
 
     async def _start(self) -> int:
         """Start the server if it does not run. Return the number of the start."""
@@ -297,7 +273,7 @@ class ServerConnection:
             if self._down is not None:
                 raise ServerDown(self._down)
             if self._running:
-                return self._generation
+                return self._start_number
             try:
                 try:
                     hello = await self._greet()
@@ -316,19 +292,18 @@ class ServerConnection:
             if self._hello is None:
                 self._greeted(hello)
             self._hello = hello
-            self._generation += 1
-            self._filled.clear()
+            self._start_number += 1
             self._running = True
-            return self._generation
+            return self._start_number
 
     async def _greet(self) -> Hello:
         await self.transport.start()
         return await self._exchange(self._greeting, Hello)
 
-    async def _stopped(self, generation: int, reason: ServerStopped) -> None:
+    async def _stopped(self, number: int, reason: ServerStopped) -> None:
         """Record that the server of a start stopped. Several requests in flight report the same stop."""
         async with self._starting:
-            if generation != self._generation or not self._running:
+            if number != self._start_number or not self._running:
                 return
             self._running = False
             self._stops += 1
@@ -347,19 +322,9 @@ class ServerConnection:
         return ServerDown(self._down)
 
     def _failed(self, operation: str, what: str) -> ServerFailed:
-        named = f"the memory server {self.name} failed at {operation}: "
-        text = what if what.startswith("the memory server") else f"{named}it {what}."
-        return ServerFailed(self._redacted(text))
+        return ServerFailed(self._redacted(f"the memory server {self.name} failed at {operation}: {what}."))
 
     def _redacted(self, text: str) -> str:
         for secret, name in self._secrets.items():
             text = text.replace(secret, name)
         return text
-
-
-def _error(error: Any) -> tuple[str, str, bool]:
-    """Return code, message and `again` of an error answer."""
-    if not isinstance(error, Mapping):
-        return "error", str(error)[:200], False
-    code, message = str(error.get("code", "error"))[:100], str(error.get("message", ""))[:500]
-    return code, message, error.get("again") is True

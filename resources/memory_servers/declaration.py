@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memflow.concurrency import run_coroutine
-from memflow.errors import BadSettings
 from memflow.memories.server.config import ServerConfig
 from memflow.memories.server.protocol import Hello
 from memflow.memories.user_memories import server_name
@@ -37,14 +36,10 @@ def declared_server(name: str, own: "OwnMemory", home: Path) -> ServerConfig | N
     """Return the declaration of a memory of the settings, with its last answer to `hello`; None if it is no server."""
     if not own.is_server:
         return None
-    return ServerConfig(
-        ("mcp", *own.command) if own.contract == "mcp" else own.command,
-        own.address if own.url else "",
-        own.settings,
-        own.revision,
-        read_hello(name, home),
-        _digests(server_command(name, own)),
-    )
+    command = ("mcp", *own.command) if own.contract == "mcp" else own.command
+    files = (hashlib.sha256(path.read_bytes()).hexdigest() for path in server_command(name, own).files())
+    address = own.address if own.url else ""
+    return ServerConfig(command, address, own.settings, own.revision, read_hello(name, home), tuple(files))
 
 
 def server_command(name: str, own: "OwnMemory", given: Mapping[str, str] | None = None) -> ServerCommand:
@@ -76,23 +71,23 @@ def open_server(
     from memflow.resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.mcp_transport import McpTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
-    from memflow.resources.memory_servers.transport import TimeLimits, Transport  # noqa: PLC0415
+    from memflow.resources.memory_servers.transport import Transport  # noqa: PLC0415
 
-    limits = TimeLimits(own.timeout.hello, own.timeout.read, own.timeout.write)
     setting = "its address" if is_unnamed(name, own) else f"`url` of [memories.{name}]"
     command = server_command(name, own, access.variables(own.variables) if access is not None else {})
     path = home / FOLDER / "logs" / f"{log or name}.log"
-    if own.command:
-        of_command = McpTransport if own.contract == "mcp" else StdioTransport
-        transport: Transport = of_command(command, path)
-    elif own.contract == "mcp":
-        transport = McpTransport(command, path, own.url, own.key_variable, setting)
+    if own.contract == "mcp":
+        transport: Transport = McpTransport(command, path, own.url, own.key_variable, setting)
+    elif own.command:
+        transport = StdioTransport(command, path)
     else:
         transport = HttpTransport(own.url, own.key_variable, setting)
+    address = display_address(own.address) if own.url else shlex.quote(own.address)
+    shown_name = address if is_unnamed(name, own) else name
     return ServerConnection(
-        _shown_name(name, own),
+        shown_name,
         transport,
-        limits,
+        own.timeout,
         settings=own.settings,
         access=access if own.command or reaches_loopback(own.url) else None,
         seed=seed,
@@ -101,16 +96,9 @@ def open_server(
     )
 
 
-def _shown_name(name: str, own: "OwnMemory") -> str:
-    """Return the memory as a user names it in a command."""
-    if not is_unnamed(name, own):
-        return name
-    return display_address(own.address) if own.url else shlex.quote(own.address)
-
-
 def is_unnamed(name: str, own: "OwnMemory") -> bool:
-    """Return whether a server has no section in memflow.toml: its name is then that of its address or command."""
-    return bool(own.address) and name == server_name(own.address)
+    """Return whether a server has no section in memflow.toml: its name is that of its address or command, or empty."""
+    return name == (server_name(own.address) if own.address else "")
 
 
 def read_hello(name: str, home: Path) -> Hello | None:
@@ -129,15 +117,11 @@ def write_hello(name: str, home: Path, hello: Hello) -> None:
     replace_file(_hello_file(name, home), lambda file: file.write(text.encode()))
 
 
-def check_command(name: str, own: "OwnMemory") -> str:
-    """Return the reason why the command of a memory cannot be started, or an empty text."""
+def check_command(name: str, own: "OwnMemory") -> None:
+    """Raise BadSettings if the command of a memory cannot be started."""
     command = server_command(name, own)
-    try:
-        command.resolved()
-        command.environment()
-    except BadSettings as wrong:
-        return str(wrong)
-    return ""
+    command.resolved()
+    command.environment()
 
 
 def greet(name: str, own: "OwnMemory", seconds: float) -> Hello:
@@ -164,7 +148,3 @@ def _secrets(own: "OwnMemory") -> dict[str, str]:
 
 def _hello_file(name: str, home: Path) -> Path:
     return home / FOLDER / f"{name}.json"
-
-
-def _digests(command: ServerCommand) -> tuple[str, ...]:
-    return tuple(hashlib.sha256(path.read_bytes()).hexdigest() for path in command.files())

@@ -1,18 +1,19 @@
 """The transport of memory servers over HTTP: one POST per request to one address, with the objects of the protocol."""
 
-import os
+import asyncio
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from memflow.errors import BadSettings, ServerFailed
 from memflow.memories.server.protocol import LONGEST_LINE
 from memflow.resources.endpoints.addresses import display_address, proxy_of
 from memflow.resources.memory_servers.transport import (
+    CONNECT_S,
     InvalidAnswer,
     ServerStopped,
     Transport,
     decode,
+    encode,
+    key_headers,
     shown,
 )
 
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     import aiohttp
 
 CONCURRENCY = 64
-CONNECT_S = 10.0
-"""Maximum of seconds until a connection opens."""
 
 
 class HttpTransport(Transport):
@@ -42,71 +41,51 @@ class HttpTransport(Transport):
 
         await self.stop()
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
-        if self.key_variable:
-            key = os.environ.get(self.key_variable)
-            if not key:
-                raise BadSettings(
-                    f"the environment variable {self.key_variable} is not set. Set it, or remove `key_variable` beside "
-                    f"{self.setting}."
-                )
-            headers["Authorization"] = f"Bearer {key}"
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=CONCURRENCY, keepalive_timeout=30),
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_S),
-            headers=headers,
+            headers={**headers, **key_headers(self.key_variable, self.setting)},
             proxy=proxy_of(self.url),
         )
 
-    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
-        """Post a message, and return the answer with the same number."""
-        status, received, _ = await self._post(content)
-        if status in (502, 503, 504):
-            raise ServerStopped(f"returned HTTP status {status}: {shown(received)}")
-        if status != 200:
-            with suppress(InvalidAnswer):
-                answer = decode(received)
-                if isinstance(answer.get("error"), dict):
-                    return answer
-            raise ServerFailed(f"returned HTTP status {status}: {shown(received)}")
-        answer = decode(received)
-        if answer.get("n", number) != number:
-            raise InvalidAnswer(f"answered n = {answer['n']!r} instead of {number}: {shown(received)}")
-        return answer
+    async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Post a message, and return the answer with the same number.
 
-    async def _post(self, content: bytes) -> tuple[int, bytes, Mapping[str, str]]:
-        """Post a content. Return the status, content and headers of the response.
-
-        Redirects are not followed, so that no key reaches another host. Raises ServerStopped, and InvalidAnswer for a
-        response above LONGEST_LINE bytes.
+        Redirects are not followed, so that no key reaches another host.
         """
         import aiohttp  # noqa: PLC0415  (takes 0.1 s)
 
         if self._session is None:
             raise ServerStopped("has no open connection")
+        content = encode(message)
         try:
             async with self._session.post(self.url, data=content, allow_redirects=False) as response:
-                received = bytearray()
-                async for chunk in response.content.iter_any():
-                    received += chunk
-                    if len(received) > LONGEST_LINE:
-                        raise InvalidAnswer(
-                            f"sent a response longer than {LONGEST_LINE:,} bytes: {shown(bytes(received))}"
-                        )
-                return response.status, bytes(received), response.headers
+                status, received = response.status, await _received(response.content)
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid address
             timed_out = isinstance(error, aiohttp.ConnectionTimeoutError)
             reason = (
                 f"timeout after {CONNECT_S:g} s" if timed_out else str(error)[:500] or type(error).__name__
             )
             raise ServerStopped(f"cannot be reached at {display_address(self.url)} ({reason})") from error
-
-    async def kill(self) -> str:
-        """Close the connections. The server keeps running, since memflow did not start it; it has no log to return."""
-        await self.stop()
-        return ""
+        if status != 200:
+            failure = ServerStopped if status in (502, 503, 504) else InvalidAnswer
+            raise failure(f"returned HTTP status {status}: {shown(received)}")
+        answer = decode(received)
+        if answer.get("n", message["n"]) != message["n"]:
+            raise InvalidAnswer(f"answered n = {answer['n']!r} instead of {message['n']}: {shown(received)}")
+        return answer
 
     async def stop(self) -> None:
         """Close the connections."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
+
+
+async def _received(body: "aiohttp.StreamReader") -> bytes:
+    """Return the body of a response. Raises InvalidAnswer if it is longer than LONGEST_LINE bytes."""
+    try:
+        start = await body.readexactly(LONGEST_LINE + 1)
+    except asyncio.IncompleteReadError as whole:
+        return whole.partial
+    raise InvalidAnswer(f"sent a response longer than {LONGEST_LINE:,} bytes: {shown(start)}")

@@ -16,17 +16,15 @@ from typing import Any
 from memflow.errors import ServerFailed
 
 _WORDS = tomllib.loads(files(__package__).joinpath("mcp_tools.toml").read_text(encoding="utf-8"))
-_SENT = {"write": ("text", "messages"), "read": ("query", "text")}
-"""What one of the arguments has to be. An optional text is not what a read searches for."""
-
-
-_TEXTS = {"text": "{text}", "messages": "{text}", "query": "{query}", "id": "{id}", "scope": "{space}"}
+_SENT = {"write": "text", "read": "query"}
+"""What one of the arguments has to be."""
+_TEXTS = {"text": "{text}", "query": "{query}", "id": "{id}", "scope": "{space}"}
 """The placeholder of an argument that is a text."""
 
 
 @dataclass(frozen=True)
 class Tool:
-    """A tool and its arguments: JSON with the placeholders {text}, {messages}, {query}, {k}, {id} and {space}."""
+    """A tool and its arguments: JSON with the placeholders {text}, {query}, {k}, {id} and {space}."""
 
     name: str
     arguments: Mapping[str, Any]
@@ -34,10 +32,6 @@ class Tool:
     def filled(self, values: Mapping[str, Any]) -> Any:
         """Return the arguments with the values of the placeholders."""
         return _filled(self.arguments, values)
-
-    def has(self, placeholder: str) -> bool:
-        """Return whether an argument has a placeholder."""
-        return f'"{{{placeholder}}}"' in json.dumps(self.arguments)
 
 
 def find_tools(
@@ -86,14 +80,12 @@ def _fitting(tools: Sequence[Mapping[str, Any]], part: str, name: str | None) ->
         is_verb = words.isdisjoint(_WORDS["tools"]["other"]) and words & {*_WORDS["tools"][part]}
         if name != tool["name"] and (name or not is_verb):
             continue
-        content = _SENT[part]
-        for optional in ("", content[0], content[1] if part == "write" else ""):
+        for optional in ("", _SENT[part]):
             arguments = _arguments(tool["inputSchema"], tool["inputSchema"], optional)
-            found = None if arguments is None else Tool(tool["name"], arguments)
-            if found is not None and any(found.has(kind) for kind in content):
-                if part == "read":
-                    found = Tool(found.name, _filled(found.arguments, {"text": "{query}"}))
-                fitting.append(found)
+            if part == "read":  # of a tool that requires a text, this is what it searches for
+                arguments = _filled(arguments, {"text": "{query}"})
+            if arguments and f'"{{{_SENT[part]}}}"' in json.dumps(arguments):
+                fitting.append(Tool(tool["name"], arguments))
                 break
     return fitting
 
@@ -119,11 +111,8 @@ def _value(kind: str, schema: Mapping[str, Any], root: Mapping[str, Any], option
     value: Any = None
     match schema.get("type"):
         case "array":
-            item = _resolved(schema.get("items", {}), root)
-            if kind == "messages" and item.get("type", "object") == "object":
-                value = "{messages}"
-            elif (element := _value(kind, item, root, optional)) is not None:
-                value = [element]
+            element = _value(kind, _resolved(schema.get("items", {}), root), root, optional)
+            value = None if element is None else [element]
         case "object":
             content = _arguments(schema, root, optional)
             value = content if content and "{text}" in json.dumps(content) else None
@@ -155,7 +144,7 @@ def _kind(name: str) -> str:
     words = _split(name)
     whole = "_".join(words)
     for kind, known in _WORDS["arguments"].items():
-        if whole in known or (kind in ("text", "query", "kind", "messages") and words[-1] in known):
+        if whole in known or (kind in ("text", "query", "kind") and words[-1] in known):
             return str(kind)
     return ""
 
@@ -194,45 +183,35 @@ def result_items(result: Mapping[str, Any]) -> list[dict[str, Any]] | str:
 
 def _lists(value: Any) -> Iterator[list[Any]]:
     """Yield the lists in a result, the outer ones first. A text may be JSON."""
-    if isinstance(value, str):
-        with suppress(ValueError):
-            parsed = json.loads(value)
-            if isinstance(parsed, dict | list):
-                yield from _lists(parsed)
-    elif isinstance(value, list):
+    value = _parsed(value)
+    if isinstance(value, list):
         yield value
     elif isinstance(value, dict):
         for part in value.values():
             yield from _lists(part)
 
 
+def _parsed(value: Any) -> Any:
+    """Return the object or list of a JSON text, and any other value as it is."""
+    with suppress(ValueError, TypeError):
+        parsed = json.loads(value)
+        return parsed if isinstance(parsed, dict | list) else value
+    return value
+
+
 def _item(row: Any) -> dict[str, Any] | None:
     """Return an element of a list as an item; None if it has no text."""
-    if isinstance(row, str):
-        with suppress(ValueError):
-            parsed = json.loads(row)
-            return _item(parsed) if isinstance(parsed, dict) else None
-        return {"id": _digest(row), "text": row} if row.strip() else None
+    row = _parsed(row)
+    row = {"text": row} if isinstance(row, str) else row
     if not isinstance(row, dict):
         return None
     known = {"_".join(_split(name)): value for name, value in row.items()}
-    values = {
-        part: next((known[word] for word in words if known.get(word) not in (None, "", [])), None)
-        for part, words in _WORDS["results"].items()
-    }
-    text = values["text"]
+    text, key = (
+        next((known[word] for word in _WORDS["results"][part] if known.get(word) not in (None, "", [])), None)
+        for part in ("text", "id")
+    )
     if isinstance(text, dict):  # a result around the memory
-        inner = _item(text)
-        return None if inner is None else {**inner, **_score(values)}
-    if text is None:
-        return None
-    text = "\n".join(map(str, text)) if isinstance(text, list) else str(text)
-    return {"id": str(values["id"] or _digest(text)), "text": text, **_score(values)}
-
-
-def _score(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {"score": values["score"]} if isinstance(values["score"], int | float) else {}
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _item(text)
+    text = "\n".join(map(str, text)) if isinstance(text, list) else str(text or "")
+    digest = hashlib.sha256(text.encode()).hexdigest()[:16]
+    return {"id": str(key or digest), "text": text} if text.strip() else None

@@ -8,15 +8,17 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TextIO
 
 from memflow.errors import BadSettings
 from memflow.memories.server.protocol import LONGEST_LINE
 from memflow.resources.process import default_signals
 
+Process = asyncio.subprocess.Process
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM")
 """Environment variables that every server receives, and those that begin with LC_."""
 ADDED = {"PYTHONUNBUFFERED": "1", "PYTHONUTF8": "1"}
@@ -63,7 +65,8 @@ class ServerCommand:
                 f"the environment variable {missing[0]} is not set. Set it, or remove it from "
                 f"{self.setting.replace('command', 'variables')}."
             )
-        return {**allowed_environment(os.environ, self.variables), **ADDED, **self.given}
+        names = {*ALLOWED, *self.variables, *(name for name in os.environ if name.startswith("LC_"))}
+        return {name: os.environ[name] for name in names & os.environ.keys()} | ADDED | {**self.given}
 
     def files(self) -> list[Path]:
         """Return the files that the command names, such as its script."""
@@ -71,95 +74,76 @@ class ServerCommand:
         return [path for path in paths if path.suffix in SCRIPTS and path.is_file()]
 
 
-def allowed_environment(environment: Mapping[str, str], variables: Iterable[str]) -> dict[str, str]:
-    """Return the variables of `environment` that a server may have."""
-    names = {*ALLOWED, *variables}
-    return {name: value for name, value in environment.items() if name in names or name.startswith("LC_")}
+class ServerLog:
+    """What a server writes to stderr, with a line for each of its starts."""
 
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._start = 0
+        """The size of the file when the server was started."""
 
-@dataclass
-class ServerProcess:
-    """A running server with its pipes. `start_process` starts it; `stop` ends it and its process group."""
+    @contextmanager
+    def opened(self, command: ServerCommand) -> Iterator[TextIO]:
+        """Yield the file for a start of the server."""
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        with self._path.open("a", encoding="utf-8") as stderr:
+            print("---", time.strftime("%Y-%m-%d %H:%M:%S"), command.words[0], file=stderr, flush=True)
+            self._start = self._path.stat().st_size
+            yield stderr
 
-    process: asyncio.subprocess.Process
-    log: Path
-    log_start: int
-    """The size of the log when it was started."""
-
-    @property
-    def stdin(self) -> asyncio.StreamWriter:
-        """The pipe to the server."""
-        assert self.process.stdin is not None
-        return self.process.stdin
-
-    @property
-    def stdout(self) -> asyncio.StreamReader:
-        """The pipe from the server."""
-        assert self.process.stdout is not None
-        return self.process.stdout
-
-    async def stop(self) -> str:
-        """Close stdin, then end the process group: SIGTERM, then SIGKILL. Return how the process ended."""
-        self.stdin.close()
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            if not await self._ends_within(GRACE_S):
-                self._signal(number)
-        await self._ends_within(GRACE_S)
-        self._signal(signal.SIGKILL)  # processes that it started
-        status = self.process.returncode
-        how = (
-            f"ended with status {status}"
-            if status is None or status >= 0
-            else f"was ended by signal {-status}"
-        )
-        return f"{how}{self.log_tail()}"
-
-    async def kill(self) -> None:
-        """End the process group at once."""
-        self._signal(signal.SIGKILL)
-        await self.stop()
-
-    def log_tail(self) -> str:
-        """Return the last lines that the server wrote to stderr since its start, for an error message."""
-        lines: list[str] = []
-        with suppress(FileNotFoundError), self.log.open("rb") as file:
-            file.seek(max(self.log_start, file.seek(0, os.SEEK_END) - TAIL_BYTES))
+    def tail(self) -> str:
+        """Return the last lines since the last start, for an error message."""
+        with self._path.open("rb") as file:
+            file.seek(max(self._start, file.seek(0, os.SEEK_END) - TAIL_BYTES))
             lines = file.read().decode("utf-8", "replace").strip().splitlines()[-TAIL_LINES:]
-        return f". Its log {self.log} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")
-
-    async def _ends_within(self, seconds: float) -> bool:
-        # In Python 3.11, `wait` returns when no process has the server's output any more.
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self.process.wait(), seconds)
-        return self.process.returncode is not None
-
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.process.pid, number)
+        return f". Its log {self._path} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")
 
 
-async def start_process(command: ServerCommand, log: Path) -> ServerProcess:
+async def start_process(command: ServerCommand, stderr: TextIO) -> Process:
     """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
     words, environment = command.resolved(), command.environment()
-    log.parent.mkdir(parents=True, exist_ok=True)
-    with log.open("ab") as stderr:
-        stderr.write(f"--- {time.strftime('%Y-%m-%d %H:%M:%S')} {command.words[0]}\n".encode())
-        stderr.flush()
-        log_start = stderr.tell()  # before the server writes: both share the file's position
-        try:
-            process = await asyncio.create_subprocess_exec(
-                *words,
-                stdin=asyncio.subprocess.PIPE,
-                stdout=asyncio.subprocess.PIPE,
-                stderr=stderr,
-                limit=LONGEST_LINE,
-                cwd=command.folder,
-                env=environment,
-                start_new_session=True,
-                preexec_fn=default_signals(),
-            )
-        except OSError as error:
-            raise BadSettings(
-                f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
-            ) from error
-        return ServerProcess(process, log, log_start)
+    try:
+        return await asyncio.create_subprocess_exec(
+            *words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=stderr,
+            limit=LONGEST_LINE,
+            cwd=command.folder,
+            env=environment,
+            start_new_session=True,
+            preexec_fn=default_signals(),
+        )
+    except OSError as error:
+        raise BadSettings(
+            f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
+        ) from error
+
+
+async def end_process(process: Process) -> str:
+    """Close stdin, then end the process group: SIGTERM, then SIGKILL. Return how the process ended."""
+    if process.stdin is not None:
+        process.stdin.close()
+    for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGKILL):
+        if process.returncode is None:
+            # In Python 3.11, `wait` returns when no process has the server's output any more.
+            with suppress(TimeoutError):
+                await asyncio.wait_for(process.wait(), GRACE_S)
+        if process.returncode is None:
+            _signal(process, number)
+    _signal(process, signal.SIGKILL)  # processes that it started
+    status = process.returncode
+    return (
+        f"ended with status {status}" if status is None or status >= 0 else f"was ended by signal {-status}"
+    )
+
+
+async def kill_process(process: Process) -> None:
+    """End the process group at once."""
+    _signal(process, signal.SIGKILL)
+    await end_process(process)
+
+
+def _signal(process: Process, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)

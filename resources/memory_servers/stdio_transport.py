@@ -1,7 +1,4 @@
-"""The transport of memory servers over stdin and stdout: one JSON object a line, several requests in flight.
-
-process.py starts the process.
-"""
+"""The transport of memory servers over stdin and stdout: one JSON object a line, several requests in flight."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,8 +7,22 @@ from pathlib import Path
 from typing import Any
 
 from memflow.memories.server.protocol import LONGEST_LINE
-from memflow.resources.memory_servers.process import ServerCommand, ServerProcess, start_process
-from memflow.resources.memory_servers.transport import InvalidAnswer, ServerStopped, Transport, decode, shown
+from memflow.resources.memory_servers.process import (
+    Process,
+    ServerCommand,
+    ServerLog,
+    end_process,
+    kill_process,
+    start_process,
+)
+from memflow.resources.memory_servers.transport import (
+    InvalidAnswer,
+    ServerStopped,
+    Transport,
+    decode,
+    encode,
+    shown,
+)
 from memflow.resources.models.event_loop import detached
 
 
@@ -27,43 +38,47 @@ class StdioTransport(Transport):
         super().__init__()
         self.command = command
         self.setting = command.setting
-        self.log = log
-        self.process: ServerProcess | None = None
+        self.log = ServerLog(log)
+        self.process: Process | None = None
         self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
         self._ending = "is not running"
-        self._sending = asyncio.Lock()
         self._reader: asyncio.Task[None] | None = None
 
     async def start(self) -> None:
         """Start the process. Raises BadSettings if the command cannot be run."""
         await self.stop()
-        self.process = await start_process(self.command, self.log)
+        with self.log.opened(self.command) as stderr:
+            self.process = await start_process(self.command, stderr)
         self._reader = detached(self._read(self.process))
 
-    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
+    async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
         """Write a line, and return the answer with the same number."""
         if self.process is None:
             raise ServerStopped(self._ending)
-        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        stdin = self.process.stdin
+        assert stdin is not None
+        content = encode(message)
+        answer = self._answers[message["n"]] = asyncio.get_running_loop().create_future()
         try:
-            await self._write_line(content)
+            with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
+                stdin.write(content + b"\n")
+                await stdin.drain()
             return await answer
         finally:
-            self._answers.pop(number, None)
+            self._answers.pop(message["n"], None)
 
     async def kill(self) -> str:
         """End the process group at once, as a crash would."""
-        process = self.process
-        if process is None:
+        if self.process is None:
             return ""
-        await process.kill()
-        return process.log_tail()
+        await kill_process(self.process)
+        return self.log.tail()
 
     async def stop(self) -> None:
         """End the process group."""
         # If this is canceled, the process is still known, and a later call ends it.
         if self.process is not None:
-            await self.process.stop()
+            await end_process(self.process)
         reader, self._reader = self._reader, None
         if reader is not None:
             reader.cancel()
@@ -71,26 +86,18 @@ class StdioTransport(Transport):
         self.process = None
         self._fail_all(ServerStopped("was ended"))
 
-    async def _write_line(self, content: bytes) -> None:
-        async with self._sending:
-            if self.process is not None:
-                with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
-                    self.process.stdin.write(content + b"\n")
-                    await self.process.stdin.drain()
-
-    async def _read(self, process: ServerProcess) -> None:
+    async def _read(self, process: Process) -> None:
         """Read lines until the end of the output, then fail the requests in flight."""
+        assert process.stdout is not None
         try:
             while line := await process.stdout.readline():
                 if line.strip():
                     self._receive(line.strip())
-            reason = await process.stop()
-        except InvalidAnswer as wrong:
-            await process.kill()
-            reason = str(wrong)
-        except ValueError:
-            await process.kill()
-            reason = f"wrote a line longer than {LONGEST_LINE:,} bytes"
+            reason = f"{await end_process(process)}{self.log.tail()}"
+        except (InvalidAnswer, ValueError) as wrong:
+            await kill_process(process)
+            too_long = f"wrote a line longer than {LONGEST_LINE:,} bytes"
+            reason = str(wrong) if isinstance(wrong, InvalidAnswer) else too_long
         self._fail_all(ServerStopped(reason))
         if self.process is process:
             self.process, self._ending = None, reason

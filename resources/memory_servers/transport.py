@@ -1,21 +1,21 @@
 """What a transport of memory servers is: one request and its answer, and the time limits of requests in flight.
 
-stdio_transport.py and http_transport.py implement it. connection.py restarts servers and checks the content of answers.
+stdio_transport.py, http_transport.py and mcp_transport.py implement it. connection.py restarts servers and checks the
+content of answers.
 """
 
 import asyncio
 import json
+import os
 from abc import ABC, abstractmethod
-from collections.abc import Coroutine, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
-from memflow.errors import ServerFailed
+from memflow.errors import BadSettings, ServerFailed
 from memflow.memories.server.protocol import LONGEST_LINE
 
-T = TypeVar("T")
-SHOWN = 200
-"""Characters of an invalid answer in an error message."""
+CONNECT_S = 10.0
+"""Maximum of seconds until a connection to an address opens."""
 
 
 class ServerStopped(Exception):
@@ -24,21 +24,6 @@ class ServerStopped(Exception):
 
 class InvalidAnswer(Exception):
     """The exception for an answer that breaks the protocol. The server still runs."""
-
-
-@dataclass(frozen=True)
-class TimeLimits:
-    """The maximum number of seconds between a request and its answer, by operation."""
-
-    hello: float = 30.0
-    read: float = 60.0
-    write: float = 600.0
-
-    def of(self, operation: str) -> float:
-        """Return the limit of an operation."""
-        if operation == "hello":
-            return self.hello
-        return self.read if operation in ("read", "reset", "close") else self.write
 
 
 class Transport(ABC):
@@ -53,7 +38,7 @@ class Transport(ABC):
 
     def __init__(self) -> None:
         self._number = 0
-        self._limits: list[float] = []
+        self._limits: dict[asyncio.Timeout, float] = {}
         """The time limits of the requests in flight."""
         self._answered = 0.0
         """When the first of them was sent, or the last answer came."""
@@ -63,53 +48,63 @@ class Transport(ABC):
         """Start the server, or open connections to it. Raises BadSettings or ServerStopped."""
 
     @abstractmethod
-    async def exchange(self, number: int, content: bytes) -> Mapping[str, Any]:
-        """Send a request, and return its answer. Raises ServerStopped, InvalidAnswer or ServerFailed."""
+    async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Send a message with its number `n`, and return its answer.
 
-    @abstractmethod
-    async def kill(self) -> str:
-        """End the server at once, as a crash would. Return the end of its log, for an error message."""
+        Raises ServerStopped, InvalidAnswer or ServerFailed.
+        """
 
     @abstractmethod
     async def stop(self) -> None:
         """End the server, or close the connections. Requests in flight raise ServerStopped."""
 
+    async def kill(self) -> str:
+        """End the server at once, as a crash would. Return the end of its log, for an error message."""
+        await self.stop()
+        return ""
+
     async def request(self, message: Mapping[str, Any], limit: float) -> Mapping[str, Any]:
-        """Send a message, and return the answer, an object. Raises ServerStopped, InvalidAnswer or ServerFailed."""
+        """Send a message, and return the answer, an object. Raises ServerStopped, InvalidAnswer or ServerFailed.
+
+        A server may process requests one after another. The time therefore begins again at each answer to another
+        request, and is as long as the limits of all requests in flight, so that a read behind a long write does not
+        fail.
+        """
         self._number += 1
-        number = self._number
-        content = encode({**message, "n": number})
+        clock = asyncio.get_running_loop().time
+        if not self._limits:
+            self._answered = clock()
         try:
-            return await self._within(limit, self.exchange(number, content))
+            async with asyncio.timeout(None) as timeout:
+                self._limits[timeout] = limit
+                self._extend()
+                try:
+                    return await self.exchange({**message, "n": self._number})
+                finally:
+                    del self._limits[timeout]
+                    self._answered = clock()
+                    self._extend()
         except TimeoutError as error:
             log = await self.kill()
             raise ServerStopped(
                 f"did not answer {message['op']} within its time limit of {limit:g} s{log}"
             ) from error
 
-    async def _within(self, limit: float, work: Coroutine[Any, Any, T]) -> T:
-        """Return the result of `work`. Raises TimeoutError, and cancels `work`, after the time limit.
+    def _extend(self) -> None:
+        for timeout in self._limits:
+            if not timeout.expired():
+                timeout.reschedule(self._answered + max(self._limits.values()))
 
-        A server may process requests one after another. The time therefore begins again at each answer to another
-        request, and is as long as the limits of all requests in flight, so that a read behind a long write does not
-        fail.
-        """
-        clock = asyncio.get_running_loop().time
-        if not self._limits:
-            self._answered = clock()
-        self._limits.append(limit)
-        task = asyncio.ensure_future(work)
-        try:
-            while not task.done():
-                remaining = self._answered + max(self._limits) - clock()
-                if remaining <= 0:
-                    raise TimeoutError
-                await asyncio.wait({task}, timeout=remaining)
-            return task.result()
-        finally:
-            task.cancel()
-            self._limits.remove(limit)
-            self._answered = clock()
+
+def key_headers(variable: str, setting: str) -> dict[str, str]:
+    """Return the headers with the key of an address. Raises BadSettings if its variable is not set."""
+    if not variable:
+        return {}
+    if not os.environ.get(variable):
+        raise BadSettings(
+            f"the environment variable {variable} is not set. Set it, or remove `key_variable` beside {setting}."
+        )
+    return {"Authorization": f"Bearer {os.environ[variable]}"}
 
 
 def encode(message: Mapping[str, Any]) -> bytes:
@@ -118,7 +113,7 @@ def encode(message: Mapping[str, Any]) -> bytes:
     if len(content) >= LONGEST_LINE:
         raise ServerFailed(
             f"a request has {len(content):,} bytes, but at most {LONGEST_LINE:,} are allowed. Write "
-            "fewer messages at once."
+            "fewer messages at once"
         )
     return content
 
@@ -135,6 +130,5 @@ def decode(content: bytes) -> Mapping[str, Any]:
 
 
 def shown(content: bytes) -> str:
-    """Return the first 200 characters of an answer, in one line."""
-    text = content[: 4 * SHOWN].decode("utf-8", "replace")
-    return repr(text[:SHOWN])
+    """Return the first 200 bytes of an answer, in one line."""
+    return repr(content[:200].decode("utf-8", "replace"))

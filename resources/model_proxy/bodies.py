@@ -10,23 +10,24 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Role, Sampling
 from memflow.fingerprint import canonical_json
-from memflow.memories.memory import InputType
 
 B = TypeVar("B", bound=BaseModel)
 
 PROMPT = "model_proxy/chat"
 """The name of the prompt of all proxied chat requests, by which the ledger groups their usage."""
-MAX_TOKENS = ("max_completion_tokens", "max_tokens")
-SAMPLING = ("temperature", "top_p", "seed", *MAX_TOKENS)
-"""The keys of a body that are part of memflow's sampling parameters."""
-UNSENT = ("model", "messages", "stream", "stream_options", "user", "metadata", "store", "n", *SAMPLING)
-"""The keys of a body that memflow sets itself, or that do not change the answer."""
+UNSENT = ("user", "metadata", "store")
+"""The keys of a body, without the fields of `ReceivedChat`, that do not change the answer."""
 _PLAIN: Mapping[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 _ROLES: Mapping[str, Role] = {"developer": "system", "tool": "user", "function": "user", **_PLAIN}
 
 
-class BadRequest(Exception):
+class Rejection(Exception):
     """The exception for a request that the proxy rejects. The message is for the developer of the server."""
+
+    def __init__(self, message: str, status: int = 400, code: str = "invalid_request") -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
 
 
 class _Open(BaseModel):
@@ -54,19 +55,13 @@ class ReceivedMessage(_Open):
         return ChatMessage(_ROLES[self.role], canonical_json(self.model_dump(exclude_unset=True)))
 
 
-class StreamOptions(_Open):
-    """Whether the last chunk of a streamed answer has the token counts."""
-
-    include_usage: bool = False
-
-
 class ReceivedChat(_Open):
     """The body of a chat request."""
 
     model: str
     messages: list[ReceivedMessage] = Field(min_length=1)
     stream: bool | None = False
-    stream_options: StreamOptions | None = None
+    stream_options: dict[str, Any] | None = None
     n: int | None = 1
     temperature: float | None = Field(None, allow_inf_nan=False)
     top_p: float | None = Field(None, allow_inf_nan=False)
@@ -89,7 +84,7 @@ class ReceivedChat(_Open):
         The digest of a ChatRequest covers messages and sampling, so further keys are a message before the others.
         """
         if self.n not in (None, 1):
-            raise BadRequest("n is not 1. Send one request per answer.")
+            raise Rejection("n is not 1. Send one request per answer.")
         sampled = Sampling(
             temperature=sampling.temperature if self.temperature is None else self.temperature,
             top_p=sampling.top_p if self.top_p is None else self.top_p,
@@ -109,23 +104,14 @@ class ReceivedEmbeddings(_Open):
     input: str | list[Any]
     encoding_format: Literal["float", "base64"] | None = "float"
     dimensions: int | None = None
-    input_type: Any = None
-    """Whether the texts are queries or passages, by the words of any provider; other values are no input type."""
-
-    @property
-    def sent_as(self) -> InputType | None:
-        """The input type. Without one, texts are embedded as they are: the client may have its own prefixes."""
-        word = str(self.input_type or "").lower().removeprefix("search_")
-        types: Mapping[str, InputType] = {"query": "query", "passage": "passage", "document": "passage"}
-        return types.get(word)
 
     def texts(self) -> list[str]:
-        """Return the texts. Raises BadRequest for an empty input or lists of tokens."""
+        """Return the texts. Raises Rejection for an empty input or lists of tokens."""
         texts = [self.input] if isinstance(self.input, str) else self.input
         if not texts:
-            raise BadRequest("the input is empty. Send at least one text.")
+            raise Rejection("the input is empty. Send at least one text.")
         if not all(isinstance(text, str) for text in texts):
-            raise BadRequest(
+            raise Rejection(
                 "the input has token ids, which depend on a tokenizer. Send texts (LangChain: "
                 "check_embedding_ctx_length=False)."
             )
@@ -133,10 +119,10 @@ class ReceivedEmbeddings(_Open):
 
 
 def parsed(kind: type[B], content: bytes) -> B:
-    """Return the request of a body. Raises BadRequest with the field that is invalid."""
+    """Return the request of a body. Raises Rejection with the field that is invalid."""
     try:
         return kind.model_validate_json(content)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         place = ".".join(map(str, first["loc"])) or "the body"
-        raise BadRequest(f"{place}: {first['msg']}") from error
+        raise Rejection(f"{place}: {first['msg']}") from error

@@ -12,7 +12,7 @@ from memflow.resources.endpoints.chat import BLANK_TRIES, OpenAIChat
 from memflow.resources.endpoints.profile_advice import OF_ALL_REQUESTS
 from memflow.resources.endpoints.replies import ChatReply
 from memflow.resources.model_proxy.bodies import ReceivedChat
-from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
+from memflow.resources.model_proxy.responses import ProxiedAnswer
 
 
 class ForwardingChat:
@@ -37,9 +37,10 @@ class ForwardingChat:
                 if error.status in OF_ALL_REQUESTS:
                     raise self.inner.fit.misfit(str(error)) from error.__cause__
                 raise
-            completion = _with_answer(completion, reply)
-            if completion.text:
-                return completion
+            answer, ended = _answer_in(reply), reply.end in ("answered", "cut")
+            if answer.tool_calls or (ended and answer.text.strip()):
+                end = completion.end if ended else "answered"
+                return replace(completion, text=answer.stored(), end=end)
             if reply.end != "blank":
                 break
         raise self.inner.no_answer(reply)
@@ -49,16 +50,6 @@ class ForwardingChat:
         messages = [message.model_dump(exclude_unset=True) for message in chat.messages]
         own = self.inner.bodies.parameters(request)
         return {"model": self.inner.model, "messages": messages, **chat.further, **own}
-
-
-def _with_answer(completion: Completion, reply: ChatReply) -> Completion:
-    """Return the completion with the answer as text; without a text if there is neither a text nor a tool call."""
-    answer = _answer_in(reply)
-    if answer.tool_calls:
-        return replace(completion, text=answer.stored(), end="cut" if reply.end == "cut" else "answered")
-    if reply.end in ("answered", "cut") and answer.text.strip():
-        return replace(completion, text=answer.stored())
-    return replace(completion, text="")
 
 
 def _answer_in(reply: ChatReply) -> ProxiedAnswer:

@@ -2,40 +2,46 @@
 
 import base64
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from memflow.chat.requests import Completion
-from memflow.errors import (
-    BudgetSpent,
-    ChatError,
-    EndpointDown,
-    MemflowError,
-    ModelMisconfigured,
-    NoAnswer,
-    PromptTooLong,
-    QuotaExhausted,
-    RequestRefused,
-)
+from memflow.errors import ChatError, FatalChatError, MemflowError, RequestRefused
 from memflow.memories.entries import Vector
-from memflow.resources.model_proxy.stored_answers import ProxiedAnswer
 
-STATUSES: tuple[tuple[type[Exception], int, str], ...] = (
-    (BudgetSpent, 402, "memflow_budget_spent"),
-    (QuotaExhausted, 429, "insufficient_quota"),
-    (PromptTooLong, 400, "context_length_exceeded"),
-    (ModelMisconfigured, 400, "model_misconfigured"),
-    (RequestRefused, 400, "request_rejected"),
-    (EndpointDown, 503, "endpoint_unreachable"),
-    (NoAnswer, 502, "no_answer"),
-    (ChatError, 502, "provider_failed"),
-    (MemflowError, 500, "memflow_failed"),
-)
-"""The status and code of the response for each error. A rejection keeps the provider's status, if it sent one."""
+_STORED = '{"proxied_answer":'
+"""The start of the text of a completion in the ledger for an answer that is more than a text."""
+CODES = {"too_long": "context_length_exceeded", "filtered": "content_filter"}
+"""OpenAI's codes of errors. Others have the kind of failure that the ledger records."""
 FINAL = {"x-should-retry": "false"}
 """The header of errors: memflow has already repeated what may succeed, so OpenAI's clients do not repeat it."""
+
+
+@dataclass(frozen=True)
+class ProxiedAnswer:
+    """An answer of a model: its text, its tool calls in OpenAI's form, and its log probabilities, if requested."""
+
+    text: str
+    tool_calls: Sequence[Mapping[str, Any]] = ()
+    logprobs: Any = None
+
+    def stored(self) -> str:
+        """Return the text for the ledger."""
+        if not self.tool_calls and self.logprobs is None and not self.text.startswith(_STORED):
+            return self.text
+        kept = {"text": self.text, "tool_calls": list(self.tool_calls), "logprobs": self.logprobs}
+        return f"{_STORED}{json.dumps(kept, ensure_ascii=False)}}}"
+
+    @classmethod
+    def restored(cls, text: str) -> "ProxiedAnswer":
+        """Return the answer of a text in the ledger."""
+        if not text.startswith(_STORED):
+            return cls(text)
+        kept = json.loads(text)["proxied_answer"]
+        return cls(kept["text"], kept["tool_calls"], kept["logprobs"])
 
 
 def completion_body(completion: Completion, model: str) -> dict[str, Any]:
@@ -44,34 +50,31 @@ def completion_body(completion: Completion, model: str) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.tool_calls:
         message["tool_calls"] = [dict(call) for call in answer.tool_calls]
-    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(completion, answer)}
-    return {
-        "id": f"chatcmpl-{completion.digest}",
-        "object": "chat.completion",
-        "created": 0,
-        "model": model,
-        "choices": [{**choice, "logprobs": answer.logprobs}],
-        "usage": _usage(completion),
+    reason = "length" if completion.cut else "tool_calls" if answer.tool_calls else "stop"
+    choice = {"index": 0, "message": message, "finish_reason": reason, "logprobs": answer.logprobs}
+    usage = {
+        "prompt_tokens": completion.prompt_tokens,
+        "completion_tokens": completion.completion_tokens,
+        "total_tokens": completion.prompt_tokens + completion.completion_tokens,
+        "prompt_tokens_details": {"cached_tokens": completion.cached_tokens},
+        "completion_tokens_details": {"reasoning_tokens": completion.reasoning_tokens},
     }
+    shared = {"id": f"chatcmpl-{completion.digest}", "created": 0, "model": model}
+    return {**shared, "object": "chat.completion", "choices": [choice], "usage": usage}
 
 
 def completion_events(completion: Completion, model: str, *, with_usage: bool) -> Iterator[bytes]:
-    """Yield the server-sent events of a streamed chat completion: the whole answer, its end, and its token counts."""
-    body = completion_body(completion, model)
-    [choice] = body["choices"]
-    shared = {key: body[key] for key in ("id", "created", "model")} | {"object": "chat.completion.chunk"}
-    delta = {key: value for key, value in choice["message"].items() if key != "tool_calls"}
-    if "tool_calls" in choice["message"]:
-        calls = choice["message"]["tool_calls"]
+    """Yield the server-sent events of a streamed chat completion: the whole answer, and its token counts."""
+    body = {**completion_body(completion, model), "object": "chat.completion.chunk"}
+    usage, [choice] = body.pop("usage"), body["choices"]
+    delta = choice.pop("message")
+    if calls := delta.get("tool_calls"):
         delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
-    parts: list[dict[str, Any]] = [
-        {"choices": [{"index": 0, "delta": delta, "finish_reason": None, "logprobs": choice["logprobs"]}]},
-        {"choices": [{"index": 0, "delta": {}, "finish_reason": choice["finish_reason"]}]},
-    ]
+    parts: list[dict[str, Any]] = [{"choices": [{**choice, "delta": delta}]}]
     if with_usage:
-        parts.append({"choices": [], "usage": body["usage"]})
+        parts.append({"choices": [], "usage": usage})
     for part in parts:
-        yield f"data: {json.dumps({**shared, **part}, ensure_ascii=False)}\n\n".encode()
+        yield f"data: {json.dumps({**body, **part}, ensure_ascii=False)}\n\n".encode()
     yield b"data: [DONE]\n\n"
 
 
@@ -91,37 +94,22 @@ def embeddings_body(vectors: Vector, model: str, tokens: int, *, encoded: bool) 
     return {"object": "list", "model": model, "data": data, "usage": usage}
 
 
-def error_body(
-    message: str, code: str = "invalid_request", kind: str = "invalid_request_error"
-) -> dict[str, Any]:
+def error_body(message: str, code: str = "invalid_request") -> dict[str, Any]:
     """Return the body of an error response."""
-    return {"error": {"message": message, "type": kind, "param": None, "code": code}}
+    return {"error": {"message": message, "type": code, "param": None, "code": code}}
+
+
+def ends_step(error: MemflowError) -> bool:
+    """Return whether every further request would fail, too."""
+    return isinstance(error, FatalChatError) or not isinstance(error, ChatError)
 
 
 def error_of(error: MemflowError) -> tuple[int, dict[str, Any]]:
     """Return the status and the body of the response for a failed request."""
-    status, code = next((status, code) for kind, status, code in STATUSES if isinstance(error, kind))
-    if isinstance(error, RequestRefused) and 400 <= error.status < 600:
-        status = error.status
-    if isinstance(error, NoAnswer) and error.end == "filtered":
-        status, code = 400, "content_filter"
-    details = f" {error.details}" if isinstance(error, RequestRefused) and error.details else ""
-    kind = "insufficient_quota" if isinstance(error, BudgetSpent | QuotaExhausted) else "provider_error"
-    return status, error_body(f"{error}{details}", code, kind)
-
-
-def _finish_reason(completion: Completion, answer: ProxiedAnswer) -> str:
-    if completion.cut:
-        return "length"
-    return "tool_calls" if answer.tool_calls else "stop"
-
-
-def _usage(completion: Completion) -> dict[str, Any]:
-    prompt, answer = completion.prompt_tokens, completion.completion_tokens
-    return {
-        "prompt_tokens": prompt,
-        "completion_tokens": answer,
-        "total_tokens": prompt + answer,
-        "prompt_tokens_details": {"cached_tokens": completion.cached_tokens},
-        "completion_tokens_details": {"reasoning_tokens": completion.reasoning_tokens},
-    }
+    kind, status, text = getattr(error, "end", "failed"), 503 if ends_step(error) else 502, str(error)
+    if kind == "filtered":
+        status = 400
+    if isinstance(error, RequestRefused):  # the status of the provider, if it sent one
+        status = error.status if 400 <= error.status < 600 else 400
+        text = f"{text} {error.details}".rstrip()
+    return status, error_body(text, CODES.get(kind, kind))

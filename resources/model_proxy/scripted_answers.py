@@ -8,19 +8,23 @@
 """
 
 import json
+from collections.abc import Mapping
+from typing import Any
 
 from memflow.chat.requests import Chat, ChatRequest, Completion
 from memflow.chat.scripted import LABEL
 from memflow.errors import RequestRefused
 from memflow.fingerprint import digest
 from memflow.resources.model_proxy.bodies import ReceivedChat
-from memflow.resources.model_proxy.instances import UnsupportedSchema, schema_instance
 from memflow.tokens import estimate
 
-VERSION = 2
+VERSION = 3
 """Part of the fingerprint. Increase it when answers change."""
 SHOWN = 400
 """Characters of the last user message in an answer."""
+DEEP = 12
+"""Depth of a schema from which a value is null or an empty list where it may be."""
+DATES = {"date": "2024-01-01", "date-time": "2024-01-01T00:00:00Z"}
 
 
 class ScriptedAnswers:
@@ -38,13 +42,13 @@ class ScriptedAnswers:
         chat: ReceivedChat = request.fields["chat"]
         said = [message.text for message in chat.messages if message.role == "user"]
         words = " ".join((said or [chat.messages[-1].text])[-1].split())[:SHOWN]
-        key = request.digest(self.fingerprint)[:8]
-        try:
-            text = _answer(chat, words, key)
-        except UnsupportedSchema as reason:
-            raise RequestRefused(
-                f"the scripted chat cannot answer with this JSON schema: {reason}. Use a real model.", 400
-            ) from reason
+        text = f"{LABEL} ({request.digest(self.fingerprint)[:8]}): {words}"
+        wanted = chat.further.get("response_format") or {}
+        if wanted.get("type") == "json_schema":
+            schema = (wanted.get("json_schema") or {}).get("schema") or {}
+            text = json.dumps(schema_value(schema, words), ensure_ascii=False)
+        elif wanted.get("type") == "json_object":
+            text = json.dumps({"answer": text}, ensure_ascii=False)
         return Completion(
             text,
             "stop",
@@ -53,12 +57,48 @@ class ScriptedAnswers:
         )
 
 
-def _answer(chat: ReceivedChat, words: str, key: str) -> str:
-    text = f"{LABEL} ({key}): {words}"
-    wanted = chat.further.get("response_format") or {}
-    if wanted.get("type") == "json_schema":
-        schema = (wanted.get("json_schema") or {}).get("schema") or {}
-        return json.dumps(schema_instance(schema, words), ensure_ascii=False)
-    if wanted.get("type") == "json_object":
-        return json.dumps({"answer": text}, ensure_ascii=False)
-    return text
+def schema_value(schema: Mapping[str, Any], words: str) -> Any:
+    """Return a value of a JSON schema, whose strings are `words`. Raises RequestRefused if none is known."""
+    try:
+        return _value(schema, schema, words, 0)
+    except (AttributeError, LookupError, TypeError, ValueError, RecursionError) as error:
+        raise RequestRefused(
+            f"the scripted chat cannot answer with this JSON schema: {error}. Use a real model.", 400
+        ) from error
+
+
+def _value(root: Mapping[str, Any], part: Mapping[str, Any], words: str, depth: int) -> Any:
+    if "const" in part or "default" in part:
+        return part.get("const", part.get("default"))
+    if part.get("enum"):
+        return part["enum"][0]
+    options = part.get("anyOf") or part.get("oneOf") or part.get("allOf")
+    if "$ref" in part:
+        referred: Any = root
+        for name in filter(None, part["$ref"].removeprefix("#").split("/")):
+            referred = referred[name]
+        options = [referred]
+    elif isinstance(part.get("type"), list):
+        options = [{**part, "type": name} for name in part["type"]]
+    if options:
+        wanted = [option for option in options if (option.get("type") == "null") is (depth >= DEEP)]
+        return _value(root, (wanted or options)[0], words, depth + 1)
+    value: Any = None
+    match part.get("type") or ("object" if "properties" in part else "string"):
+        case "object":
+            members = part.get("properties", {})
+            value = {name: _value(root, member, words, depth + 1) for name, member in members.items()}
+        case "array":
+            number = part.get("minItems", int(depth < DEEP))
+            elements = part.get("prefixItems") or [part.get("items", {})] * number
+            value = [_value(root, element, words, depth + 1) for element in elements]
+        case "string" if "pattern" not in part:
+            value = DATES.get(str(part.get("format")), words)[: part.get("maxLength")]
+        case "integer" | "number" as kind:
+            step = 1 if kind == "integer" else 0.5
+            value = max(0, part.get("minimum", 0), part.get("exclusiveMinimum", -step) + step)
+        case "boolean":
+            value = False
+        case kind if kind != "null":
+            raise ValueError(f"no value of {dict(part)} is known")
+    return value

@@ -4,22 +4,20 @@ Each request has the key of an access (access.py), which decides the model, and 
 the request. Requests without such a key are rejected, so that other programs on the machine cannot use the models.
 """
 
-import hmac
-import logging
-from collections.abc import Iterable
 from contextlib import suppress
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
-from memflow.errors import ChatError, FatalChatError, MemflowError
+from memflow.errors import MemflowError
 from memflow.resources.model_proxy.access import ModelAccess
-from memflow.resources.model_proxy.bodies import BadRequest, ReceivedChat, ReceivedEmbeddings, parsed
+from memflow.resources.model_proxy.bodies import ReceivedChat, ReceivedEmbeddings, Rejection, parsed
 from memflow.resources.model_proxy.responses import (
     FINAL,
     completion_body,
     completion_events,
     embeddings_body,
+    ends_step,
     error_body,
     error_of,
 )
@@ -30,15 +28,6 @@ MAX_BODY = 32 * 2**20
 """Maximum size of a request body in bytes."""
 ACCESS = web.RequestKey("access", ModelAccess)
 """The key under which a request has its access."""
-
-
-class _Rejection(Exception):
-    """The exception for a request that ends with an error response."""
-
-    def __init__(self, status: int, message: str, code: str = "invalid_request") -> None:
-        super().__init__(message)
-        self.status = status
-        self.code = code
 
 
 class ModelProxy:
@@ -59,7 +48,6 @@ class ModelProxy:
         application.router.add_post("/v1/chat/completions", self._chat)
         application.router.add_post("/v1/embeddings", self._embeddings)
         application.router.add_get("/v1/models", self._models)
-        application.router.add_route("*", "/{path:.*}", self._unknown)
         self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, HOST, 0, backlog=1024).start()
@@ -91,20 +79,28 @@ class ModelProxy:
         completion = await access.chat.complete(request)
         if not chat.stream:
             return web.json_response(completion_body(completion, chat.model))
-        with_usage = chat.stream_options is not None and chat.stream_options.include_usage
-        return await _streamed(received, completion_events(completion, chat.model, with_usage=with_usage))
+        with_usage = bool((chat.stream_options or {}).get("include_usage"))
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
+        )
+        await response.prepare(received)
+        with suppress(ConnectionError):  # the client has left; the ledger has the answer
+            for event in completion_events(completion, chat.model, with_usage=with_usage):
+                await response.write(event)
+            await response.write_eof()
+        return response
 
     async def _embeddings(self, received: web.Request) -> web.Response:
         access = self._access(received)
         body = parsed(ReceivedEmbeddings, await received.read())
         if access.embedder is None:
-            raise _Rejection(404, "no embedder is chosen. Choose one under [embedder] in memflow.toml.")
+            raise Rejection("no embedder is chosen. Choose one under [embedder] in memflow.toml.", 404)
         _require_model(body.model, access.embedding_model)
         access.requests += 1
         texts = body.texts()
-        vectors = await access.embedder.embed(texts, body.sent_as)
+        vectors = await access.embedder.embed(texts)
         if body.dimensions not in (None, vectors.shape[1]):
-            raise BadRequest(
+            raise Rejection(
                 f"{body.model} has {vectors.shape[1]} dimensions, and {body.dimensions} were requested. Request as "
                 "many as it has, or none."
             )
@@ -118,48 +114,27 @@ class ModelProxy:
         data = [{"id": name, "object": "model", "created": 0, "owned_by": "memflow"} for name in names]
         return web.json_response({"object": "list", "data": data})
 
-    async def _unknown(self, received: web.Request) -> web.Response:
-        self._access(received)
-        raise _Rejection(
-            404,
-            f"there is no {received.method} {received.path}. The model proxy has POST /v1/chat/completions, POST "
-            "/v1/embeddings and GET /v1/models.",
-        )
-
     def _access(self, received: web.Request) -> ModelAccess:
         """Return the access that a request has the key of, and store it in the request."""
-        kind, _, key = received.headers.get("Authorization", "").partition(" ")
-        sent = key.strip().encode(errors="surrogateescape") if kind.lower() == "bearer" else b""
-        for access in self._accesses.values():
-            if hmac.compare_digest(access.key.encode(), sent):
-                received[ACCESS] = access
-                return access
-        raise _Rejection(
-            401,
-            "the key is invalid. Use the key of `endpoints` in `hello`, or the variable MEMFLOW_MODEL_KEY; it is valid "
-            "until the end of the run.",
-            "invalid_api_key",
-        )
+        access = self._accesses.get(received.headers.get("Authorization", "").removeprefix("Bearer "))
+        if access is None:
+            raise Rejection(
+                "the key is invalid. Use the key of `endpoints` in `hello`, or the variable MEMFLOW_MODEL_KEY; it is "
+                "valid until the end of the run.",
+                401,
+                "invalid_api_key",
+            )
+        received[ACCESS] = access
+        return access
 
 
 def _require_model(name: str, known: str) -> None:
     if name != known:
-        raise _Rejection(
-            404,
+        raise Rejection(
             f"the model {name!r} does not exist here. Use {known!r}, the model of `endpoints` in `hello`.",
+            404,
             "model_not_found",
         )
-
-
-async def _streamed(received: web.Request, events: Iterable[bytes]) -> web.StreamResponse:
-    headers = {"Content-Type": "text/event-stream", "Cache-Control": "no-cache"}
-    response = web.StreamResponse(headers=headers)
-    await response.prepare(received)
-    with suppress(ConnectionError):  # the client has left; the ledger has the answer
-        for event in events:
-            await response.write(event)
-        await response.write_eof()
-    return response
 
 
 @web.middleware
@@ -169,22 +144,17 @@ async def _with_error_responses(request: web.Request, handler: Handler) -> web.S
         return await handler(request)
     except web.HTTPRequestEntityTooLarge:
         status, body = 413, error_body(f"memflow: the body is larger than {MAX_BODY} bytes. Send less text.")
-    except web.HTTPException:
-        raise
-    except (_Rejection, BadRequest) as wrong:
-        status, code = (
-            (wrong.status, wrong.code) if isinstance(wrong, _Rejection) else (400, "invalid_request")
+    except web.HTTPException as unknown:
+        text = (
+            f"memflow: there is no {request.method} {request.path}. The model proxy has POST /v1/chat/completions, "
+            "POST /v1/embeddings and GET /v1/models."
         )
-        body = error_body(f"memflow: {wrong}", code)
+        status, body = unknown.status, error_body(text)
+    except Rejection as wrong:
+        status, body = wrong.status, error_body(f"memflow: {wrong}", wrong.code)
     except MemflowError as error:
         access = request[ACCESS]
-        if isinstance(error, FatalChatError) or not isinstance(error, ChatError):
+        if ends_step(error):
             access.failure = access.failure or error
         status, body = error_of(error)
-    except Exception as error:
-        logging.getLogger("memflow").exception(
-            "the model proxy failed at %s %s", request.method, request.path
-        )
-        text = f"memflow: the model proxy failed: {type(error).__name__}"
-        status, body = 500, error_body(text, "memflow_failed")
     return web.json_response(body, status=status, headers=FINAL)

@@ -36,6 +36,12 @@ class ServerTimeLimits(StrictModel):
     read: float = Field(60.0, gt=0, description="Of reads, and of requests without messages.")
     write: float = Field(600.0, gt=0, description="Of writes, exports, forks and restores.")
 
+    def of(self, operation: str) -> float:
+        """Return the limit of an operation."""
+        if operation == "hello":
+            return self.hello
+        return self.read if operation in ("read", "reset", "close") else self.write
+
 
 class OwnMemory(StrictModel):
     """A user's memory system: a class, a shipped system with other parameters, or a memory server."""

@@ -94,7 +94,9 @@ async def test_paths_of_a_command_are_relative_to_the_settings_file(tmp_path: Pa
 def test_missing_script_is_one_sentence_that_names_the_setting(tmp_path: Path) -> None:
     own = settings_with('command = ["python3", "server.py"]').memories["mine"]
     wanted = f"cannot find the file {tmp_path}/server.py. Fix `command` of [memories.mine]."
-    assert check_command("mine", own) == wanted
+    with pytest.raises(BadSettings) as wrong:
+        check_command("mine", own)
+    assert str(wrong.value) == wanted
 
 
 HELLO = Hello(name="x", version="1", can=Capabilities(fork=True))

@@ -48,14 +48,12 @@ def tool(name: str, required: str = "", **properties: Any) -> dict[str, Any]:
 
 
 TEXT, COUNT = {"type": "string"}, {"type": "integer"}
-TURNS = {"type": "array", "items": {"type": "object"}}
 ADD, SEARCH = tool("add_note", "text", text=TEXT), tool("find_notes", "query", query=TEXT)
 
 
 @pytest.mark.parametrize(
     ("write", "read", "arguments"),
     [
-        (tool("ingest", "turns", turns=TURNS), SEARCH, ({"turns": "{messages}"}, {"query": "{query}"})),
         (
             ADD,
             tool("recall", "text", text=TEXT, topK=COUNT),

@@ -54,7 +54,7 @@ def pid_of(server: ServerConnection) -> int:
     transport = server.transport
     assert isinstance(transport, StdioTransport)
     assert transport.process is not None
-    return transport.process.process.pid
+    return transport.process.pid
 
 
 def has_ended(pid: int) -> bool:

@@ -11,11 +11,11 @@ from echo_servers import ANSWERS, connect, echo_command, http_connection, http_e
 
 from memflow.resources.memory_servers.check_lines import CheckLine
 from memflow.resources.memory_servers.server_checks import check_server
-from memflow.resources.memory_servers.transport import TimeLimits
+from memflow.resources.settings.own_sections import ServerTimeLimits
 
 ROOT = Path(__file__).parents[3]
-LIMITS = TimeLimits(hello=20, read=2, write=2)
-SHORT = TimeLimits(hello=20, read=2, write=0.4)
+LIMITS = ServerTimeLimits(hello=20, read=2, write=2)
+SHORT = ServerTimeLimits(hello=20, read=2, write=0.4)
 FOUND = {
     "crash=7": ("stops", "wrong", "ended with status 3"),
     "crash_on=xylophone": ("write", "wrong", "ended with status 3"),
@@ -64,7 +64,7 @@ serve(answer)
 """
 
 
-async def lines_of(folder: Path, words: list[str], limits: TimeLimits = LIMITS) -> dict[str, CheckLine]:
+async def lines_of(folder: Path, words: list[str], limits: ServerTimeLimits = LIMITS) -> dict[str, CheckLine]:
     """Return the lines of a command by name."""
     lines, _ = await check_server(lambda: connect(words, folder, limits=limits), sizes=(60, 20))
     return {line.check: line for line in lines}
