@@ -125,6 +125,25 @@ def test_smoke_domain_needs_at_most_40_requests_and_40_000_prompt_tokens(empty) 
     assert empty.json("show", "usage")["total"]["calls"] == planned["calls"]
 
 
+@pytest.mark.parametrize(("role", "calls", "tokens"), [("assistant", 15, 177), ("memory", 12, 1_693)])
+def test_plan_of_the_smoke_domain_is_within_a_factor_of_a_run_of_a_real_model(
+    empty, role, calls, tokens
+) -> None:
+    # SmolLM2-135M-Instruct (Q4_1, llama.cpp), 2026-11-28: `memflow show usage`
+    Path("memflow.toml").write_text(
+        'embedder = { kind = "hashing" }\n[models.small]\nurl = "http://127.0.0.1:9/v1"\nmodel = "smollm2"\n'
+        "[token_limits]\nassistant = { output = 48 }\nmemory = { output = 128 }\n",
+        encoding="utf-8",
+    )
+    memories = [part for name in ("full", "bm25_message", "awi", "mem0") for part in ("--memory", name)]
+    arguments = ("--domain", "dialogues_smoke", *memories, "--model", "small", "--no-baselines")
+    [row] = [row for row in empty.json("plan", *arguments)["stages"] if row["role"] == role]
+    assert row["retries"] == (1 if role == "memory" else 0)
+    for planned, actual in ((row["calls"], calls), (row["completion_tokens"], tokens)):
+        assert 1 / 1.5 <= planned / actual <= 1.5
+    assert row["completion_tokens"] <= row["most_tokens"]
+
+
 def test_plan_warns_of_a_run_of_50_million_prompt_tokens_and_names_what_sends_most() -> None:
     rows = [
         {"domain": "beam_10m", "assistant": name, "prompt_tokens": tokens}
