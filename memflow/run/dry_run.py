@@ -68,20 +68,23 @@ class ModelAssignment:
 class RequestCount:
     """The number of requests of a step to one model in one role, and their tokens.
 
-    `retries` are the expected ones among the calls. `most_tokens` is the sum of the token limits of their answers.
+    `retries` are the expected ones, which `rounded` adds to the calls. `most_tokens` is the sum of the token limits of
+    their answers.
     """
 
     role: str
     model: str
-    calls: float = 0
+    calls: int = 0
     retries: float = 0
     prompt_tokens: float = 0
     completion_tokens: float = 0
     most_tokens: float = 0
 
     def rounded(self) -> "RequestCount":
-        """Return the count with whole numbers."""
-        return RequestCount(self.role, self.model, *map(round, astuple(self)[2:]))
+        """Return the count in whole numbers, with the retries among its calls."""
+        role, model, calls, *numbers = astuple(self)
+        retries, *tokens = map(round, numbers)
+        return RequestCount(role, model, calls + retries, retries, *tokens)
 
 
 @dataclass(frozen=True)
@@ -299,7 +302,7 @@ class _CountingChat:
             completion = replace(completion, text=_sized(completion.text, answer.tokens))
         completions[request_digest] = completion
         requests, limit = 1 + answer.retries, request.sampling.max_tokens
-        self.count.calls += requests
+        self.count.calls += 1
         self.count.retries += answer.retries
         self.count.prompt_tokens += requests * prompt_tokens(request.messages)
         self.count.completion_tokens += answer.tokens + answer.retries * answer.retry_tokens
