@@ -190,7 +190,7 @@ async def _complete_with_more_room(
     """
     sampling = replace(request.sampling, max_tokens=2 * request.sampling.max_tokens)
     usable = request.output is None and bool(completion.text.strip())
-    larger_request = replace(request, sampling=sampling, optional=usable)
+    larger_request = replace(request, sampling=sampling, optional=usable, retry=True)
     try:
         return replace(larger_request, optional=False), await count_completion(chat.complete(larger_request))
     except FatalChatError:
@@ -218,4 +218,4 @@ def _again(request: ChatRequest, completion: Completion, fault: str) -> ChatRequ
     )
     if request.attempt > 0:  # keep the request short: the last failure only, not the history of them
         messages = (*request.messages[:-2], *messages[-2:])
-    return replace(request, messages=messages, attempt=request.attempt + 1)
+    return replace(request, messages=messages, attempt=request.attempt + 1, retry=True)

@@ -85,8 +85,9 @@ class ChatRequest:
     """A chat request. The model gets `messages`; only the scripted chat and the ledger use `prompt` and `fields`.
 
     `attempt` counts from 0 and is part of the request digest, and so is `repeat` from 2 on: the number of an evaluation
-    that repeats others with requests of its own. An `optional` request only improves on an answer that
-    exists, so its failure is no failure of the caller. `usual_tokens` is the length of a real model's answers, or 0.
+    that repeats others with requests of its own. An `optional` request only improves on an answer that exists, so its
+    failure is no failure of the caller. A `retry` follows a cut or unusable answer. `usual_tokens` is the length of a
+    real model's answers, or 0.
     """
 
     prompt: str
@@ -96,6 +97,7 @@ class ChatRequest:
     output: type[BaseModel] | None = None
     attempt: int = 0
     optional: bool = field(default=False, compare=False)
+    retry: bool = field(default=False, compare=False)
     usual_tokens: int = field(default=0, compare=False)
     repeat: int = 1
     _messages_json: str = field(default="", init=False, repr=False, compare=False)

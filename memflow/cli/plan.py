@@ -35,7 +35,7 @@ ForceOption = Annotated[
     bool, typer.Option("--force", help="As for run: include partitions that are up to date.")
 ]
 STAGES = tuple(dict.fromkeys(table.partition(".")[0] for table in TABLES))
-NUMBERS = ("calls", "prompt_tokens", "completion_tokens", "most_tokens")
+NUMBERS = ("calls", "retries", "prompt_tokens", "completion_tokens", "most_tokens")
 COSTS = ("cost", "most_cost", "known_cost")
 LARGE_RUN = 50_000_000
 """Prompt tokens of a run from which the plan warns: a memory that reads long conversations sends them all."""
@@ -172,7 +172,8 @@ def _assumptions(planned: "Forecast", settings: "Settings", latency: float | Non
         *_rates(planned, latency, at_once),
         "answers are as long as recorded ones of real models (memflow/run/answer_lengths.toml), or of the same model "
         "where the ledger has 10 to a prompt; `at most` is the sum of their limits, each of which a budget reserves",
-        "no request is repeated, and none is in the ledger",
+        "retries after cut or unusable answers are as frequent as recorded, or as for the same model where the ledger "
+        "has 10 answers in a role; no request is in the ledger",
         "requests to an embedding endpoint are not counted",
         *(
             f"{name}: {hosted.prices.prompt:g} and {hosted.prices.completion:g} US dollars per million prompt and "
@@ -225,7 +226,7 @@ def _table(
         time = duration(times[0]) if times and times[0] is not None else ""
         costs = [cost_text(row["cost"], row["known_cost"]), cost_text(row["most_cost"], 0)]
         shown.append([*names, *(row[name] for name in NUMBERS), time, *costs])
-    numbers = ("calls", "prompt", "answers", "at most", "time", "cost", "cost at most")
+    numbers = ("calls", "retries", "prompt", "answers", "at most", "time", "cost", "cost at most")
     return table((*by, *numbers), shown, title)
 
 

@@ -52,18 +52,19 @@ UncheckedOption = Annotated[
 ]
 
 
-def return_freed_memory() -> None:
-    """Let this process return freed memory to the operating system; to be called before libraries are imported.
+def manage_memory() -> None:
+    """Collect garbage less often, and return freed memory to the operating system; to be called before other imports.
 
     Arrow uses the system's allocator. It reads the variable when it is imported.
     """
     from memflow.resources.process import limit_free_memory
 
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     limit_free_memory()
 
 
-@partial(with_selection, prepare=return_freed_memory)
+@partial(with_selection, prepare=manage_memory)
 def run(
     ctx: typer.Context,
     selection: Selection,
@@ -80,7 +81,6 @@ def run(
 
     The exit code is 1 if a run failed, and 3 if a memory is faulty, so that it is not measured.
     """
-    gc.set_threshold(*COLLECTION_THRESHOLDS)
     # As Ctrl-C: started servers end, and runs are recorded as failed.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     # Imported after the selection, so that a misspelled name fails fast.

@@ -83,7 +83,6 @@ def open_executor(
         names = (*dict(JOBS.values()), RETRIEVAL_JOB, RETRIEVAL_ONLY_JOB)
         jobs = {name: definitions.resolve_job_def(name) for name in names}
         # What is imported by now stays: without it, full collections are cheap, and Python starts them in time.
-        gc.collect()
         gc.freeze()
         yield Executor(settings, fingerprints, models, opened, jobs)
 

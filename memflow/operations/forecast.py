@@ -97,22 +97,29 @@ def forecast(selection: Selection, latency: float | None, force: bool) -> Foreca
 
 
 def recorded_use(settings: Settings) -> RecordedUse:
-    """Return what the ledger recorded of models: mean tokens of answers by prompt, and mean seconds of a request."""
+    """Return what the ledger recorded of models: tokens of answers by prompt, retries by role, and seconds (means)."""
     if not settings.home.exists():
         return RecordedUse()
     with SqlLedger(settings.ledger_url) as ledger:
-        rows = ledger.usage(("model", "prompt"))
+        by_prompt, by_role = (ledger.usage(("model", column)) for column in ("prompt", "role"))
     real = {name for name, model in settings.models.items() if model.kind != "scripted"}
-    rows = [row for row in rows if row.by["model"] in real and row.requests + row.cache_hits >= FEWEST]
+    by_prompt, by_role = (
+        [row for row in rows if row.by["model"] in real and row.requests + row.cache_hits >= FEWEST]
+        for rows in (by_prompt, by_role)
+    )
     seconds: dict[str, float] = {}
     answers = Counter[str]()
-    tokens = {}
-    for row in rows:
+    tokens, retries = {}, {}
+    for row in by_prompt:
         model, answered = row.by["model"], row.requests + row.cache_hits
-        tokens[model, row.by["prompt"]] = row.completion_tokens / answered
+        first_tokens = row.completion_tokens - row.retry_tokens
+        tokens[model, row.by["prompt"]] = first_tokens / (answered - row.retries)
         seconds[model] = seconds.get(model, 0.0) + row.latency_s
         answers[model] += answered
-    return RecordedUse(tokens, {model: total / answers[model] for model, total in seconds.items()})
+    for row in by_role:
+        share = row.retries / (row.requests + row.cache_hits - row.retries)
+        retries[row.by["model"], row.by["role"]] = (share, row.retry_tokens / max(1, row.retries))
+    return RecordedUse(tokens, {model: total / answers[model] for model, total in seconds.items()}, retries)
 
 
 def _models(settings: Settings) -> ModelAssignment:

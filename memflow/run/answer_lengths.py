@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from memflow.chat.requests import ChatMessage, ChatRequest
 from memflow.tokens import estimate
@@ -18,10 +18,22 @@ TEXT = "text"
 
 @dataclass(frozen=True)
 class RecordedUse:
-    """What a ledger recorded of models: mean tokens of answers by model and prompt, and mean seconds by model."""
+    """What a ledger recorded of models: mean tokens of first answers by model and prompt, and mean seconds by model.
+
+    `retries` has the retries per first request, and the mean tokens of their answers, by model and role.
+    """
 
     tokens: Mapping[tuple[str, str], float] = field(default_factory=dict)
     seconds: Mapping[str, float] = field(default_factory=dict)
+    retries: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+
+
+class ExpectedAnswer(NamedTuple):
+    """The expected tokens of a first answer, the retries per request, and the tokens of a retry's answer."""
+
+    tokens: int
+    retries: float
+    retry_tokens: float
 
 
 def prompt_tokens(messages: tuple[ChatMessage, ...]) -> int:
@@ -30,23 +42,31 @@ def prompt_tokens(messages: tuple[ChatMessage, ...]) -> int:
     return int(data["request"] + sum(data["message"] + estimate(message.content) for message in messages))
 
 
-def answer_tokens(request: ChatRequest, role: str, model: str, text: str, recorded: RecordedUse) -> int:
-    """Return the expected tokens of a model's answer to a request, given the scripted chat's `text`, within its limit.
+def expected_answer(
+    request: ChatRequest, role: str, model: str, text: str, recorded: RecordedUse
+) -> ExpectedAnswer:
+    """Return the expected length of a model's answer to a request, within its limit, and the expected retries.
 
-    A text without a recorded length is as long as the scripted one.
+    A text without a recorded length is as long as the scripted chat's `text`. A retry has twice the limit.
     """
     lengths = _lengths()
     output_type = TEXT if request.output is None else request.output.__name__
+    limit = request.sampling.max_tokens
+    by_limit = {int(key): row for key, row in lengths.get(role, {}).get(output_type, {}).items()}
+    nearest = min(by_limit, key=lambda key: abs(math.log(key / limit)), default=0)
+    tokens, *retries = by_limit.get(nearest, (0, 0.0, 0.0))
     typical_length = (
         recorded.tokens.get((model, request.prompt))
         or request.usual_tokens
         or lengths["prompts"].get(request.prompt)
-        or lengths.get(role, {}).get(output_type)
+        or tokens
     )
+    share, retry_tokens = recorded.retries.get((model, role), retries)
     scripted_length = estimate(text)
     if request.output is not None:
         scripted_length *= lengths["structured"]  # real models write longer JSON than the scripted chat
-    return min(math.ceil(typical_length or scripted_length), request.sampling.max_tokens)
+    expected = min(math.ceil(typical_length or scripted_length), limit)
+    return ExpectedAnswer(expected, share, min(retry_tokens, 2 * limit))
 
 
 @cache

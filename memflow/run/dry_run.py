@@ -8,7 +8,7 @@ Nothing is stored, no model is called, and time is simulated. A request takes `l
 import asyncio
 import selectors
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
 
@@ -25,7 +25,7 @@ from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
 from memflow.repeats import memory_name, request_repeat, shares, source_of
-from memflow.run.answer_lengths import RecordedUse, answer_tokens, prompt_tokens
+from memflow.run.answer_lengths import RecordedUse, expected_answer, prompt_tokens
 from memflow.run.context import StepContext
 from memflow.tokens import estimate
 
@@ -68,15 +68,23 @@ class ModelAssignment:
 class RequestCount:
     """The number of requests of a step to one model in one role, and their tokens.
 
-    `most_tokens` is the sum of the token limits of their answers.
+    `retries` are the expected ones, which `rounded` adds to the calls. `most_tokens` is the sum of the token limits of
+    their answers.
     """
 
     role: str
     model: str
     calls: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    most_tokens: int = 0
+    retries: float = 0
+    prompt_tokens: float = 0
+    completion_tokens: float = 0
+    most_tokens: float = 0
+
+    def rounded(self) -> "RequestCount":
+        """Return the count in whole numbers, with the retries among its calls."""
+        role, model, calls, *numbers = astuple(self)
+        retries, *tokens = map(round, numbers)
+        return RequestCount(role, model, calls + retries, retries, *tokens)
 
 
 @dataclass(frozen=True)
@@ -177,7 +185,7 @@ class DryRun:
         for table, rows in tables.items():
             self.add(table, partition, rows)
         equal_to = tuple(name for name in models.equal_to if name != partition)
-        counts = tuple(count for count in models.counts.values() if count.calls)
+        counts = tuple(count.rounded() for count in models.counts.values() if count.calls)
         has_durations = all(self.seconds(count.model) is not None for count in counts)
         self.forecasts.append(
             StepForecast(
@@ -289,17 +297,19 @@ class _CountingChat:
             return completions[request_digest]
         completion = replace(await self.inner.complete(request), digest=request_digest)
         role, model = self.count.role, self.count.model
-        tokens = answer_tokens(request, role, model, completion.text, dry_run.recorded)
+        answer = expected_answer(request, role, model, completion.text, dry_run.recorded)
         if request.output is None and not self.scripted:
-            completion = replace(completion, text=_sized(completion.text, tokens))
+            completion = replace(completion, text=_sized(completion.text, answer.tokens))
         completions[request_digest] = completion
+        requests, limit = 1 + answer.retries, request.sampling.max_tokens
         self.count.calls += 1
-        self.count.prompt_tokens += prompt_tokens(request.messages)
-        self.count.completion_tokens += tokens
-        self.count.most_tokens += request.sampling.max_tokens + self.headroom
+        self.count.retries += answer.retries
+        self.count.prompt_tokens += requests * prompt_tokens(request.messages)
+        self.count.completion_tokens += answer.tokens + answer.retries * answer.retry_tokens
+        self.count.most_tokens += limit + self.headroom + answer.retries * (2 * limit + self.headroom)
         dry_run.observe(self.models.stage, self.count.role, request, completion)
         async with self.limit:
-            await asyncio.sleep(dry_run.seconds(self.count.model) or 0)
+            await asyncio.sleep(requests * (dry_run.seconds(self.count.model) or 0))
         return completion
 
 

@@ -153,9 +153,9 @@ def _numbers(record: Record, stored: Mapping[str, Completion | DamagedRow]) -> t
     answer = given if isinstance(earlier, DamagedRow) else earlier
     prompt, completion = answer.prompt_tokens, answer.completion_tokens
     paid = (0, 0, 0) if record.cached else (prompt, answer.cached_tokens, completion)
-    counts = (not record.cached, record.cached, 0, answer.cut)
+    counts = (not record.cached, record.cached, 0, answer.cut, record.request.retry)
     tokens = (prompt, completion, answer.cached_tokens, answer.reasoning_tokens)
-    return (*counts, *tokens, *paid, answer.latency_s)
+    return (*counts, *tokens, *paid, completion * record.request.retry, answer.latency_s)
 
 
 @lru_cache(maxsize=256)

@@ -89,9 +89,10 @@ TOKEN_SUMS = (
     "paid_prompt_tokens",
     "paid_cached_tokens",
     "paid_completion_tokens",
+    "retry_tokens",
 )
 
-SUMS = ("requests", "cache_hits", "failed", "cut", *TOKEN_SUMS, "latency_s")
+SUMS = ("requests", "cache_hits", "failed", "cut", "retries", *TOKEN_SUMS, "latency_s")
 
 
 usage_totals = sa.Table(

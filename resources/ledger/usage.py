@@ -26,7 +26,8 @@ class UsageRow:
     """The usage of one group of requests; `by` contains the values that define the group.
 
     Tokens, seconds and `cut` (completions that the token limit ended) cover requests and cache hits, with the values of
-    the first request. The `paid_` tokens cover requests only.
+    the first request. The `paid_` tokens cover requests only. `retries` are the requests and cache hits after a cut or
+    unusable answer, and `retry_tokens` the tokens of their completions.
     """
 
     by: Mapping[str, str]
@@ -42,6 +43,8 @@ class UsageRow:
     reasoning_tokens: int = 0
     cut: int = 0
     paid_cached_tokens: int = 0
+    retries: int = 0
+    retry_tokens: int = 0
 
 
 def cost(row: UsageRow, prices: Prices | None) -> float | None:

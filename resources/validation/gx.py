@@ -170,6 +170,5 @@ def _gx() -> Any:
     os.environ["GX_ANALYTICS_ENABLED"] = "false"  # read when it is imported
     with deferred_imports(*UNUSED):
         import great_expectations as gx
-    gc.collect()
     gc.freeze()  # full collections of garbage skip its many objects
     return gx

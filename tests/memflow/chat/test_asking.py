@@ -40,6 +40,7 @@ class LimitedChat(ScriptedChat):
         self.errors = list(errors)
         self.limits: list[int] = []
         self.optional: list[bool] = []
+        self.retries: list[bool] = []
 
     def answer(self, request: ChatRequest) -> str:
         text = (VARIED * (1 + self.characters // len(VARIED)))[: self.characters]
@@ -48,6 +49,7 @@ class LimitedChat(ScriptedChat):
     async def complete(self, request: ChatRequest) -> Completion:
         self.limits.append(request.sampling.max_tokens)
         self.optional.append(request.optional)
+        self.retries.append(request.retry)
         error = self.errors.pop(0) if self.errors else None
         if error is not None:
             raise error
@@ -92,7 +94,7 @@ async def test_cut_text_is_requested_again_once_and_is_marked_if_cut_again(
 ) -> None:
     chat = LimitedChat(length * OUTPUT_TOKENS)
     answer = await ask(chat, TEXT, {})
-    assert chat.limits == [OUTPUT_TOKENS, 2 * OUTPUT_TOKENS]
+    assert (chat.limits, chat.retries) == ([OUTPUT_TOKENS, 2 * OUTPUT_TOKENS], [False, True])
     assert (len(answer.value), answer.cut, answer.attempts) == (returned * OUTPUT_TOKENS, cut, 2)
     assert answer.reason is None
 

@@ -6,7 +6,6 @@ read from `smollm2_recorded` of the data folder MEMFLOW_DATA.
 
 import json
 import os
-import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,29 +13,12 @@ from typing import Any, ClassVar
 
 import pytest
 
+from bench.answer_lengths import output_of
 from memflow.chat.asking import ask
 from memflow.chat.prompts import Prompt
-from memflow.chat.request_bounds import BoundedOutput
 from memflow.chat.requests import ChatRequest, Completion, Sampling, TokenBound
-from memflow.memories.mem0.answers import Decisions
 
 FILE = Path(os.environ.get("MEMFLOW_DATA", "data")) / "smollm2_recorded/smollm2_135m_requests.jsonl"
-NUMBERED = re.compile(r"^\d+\. ", re.MULTILINE)
-
-
-class RecordedOutput:
-    """An output type with a recorded schema. Every JSON value is valid."""
-
-    __name__ = "Recorded"
-
-    def __init__(self, schema: dict[str, Any]) -> None:
-        self.schema = schema
-
-    def model_json_schema(self) -> dict[str, Any]:
-        return self.schema
-
-    def model_validate(self, value: Any, *, context: Any = None) -> Any:
-        return value
 
 
 @dataclass
@@ -58,21 +40,6 @@ def completion(record: dict[str, Any]) -> Completion:
     end = "cut" if choice["finish_reason"] == "length" else "answered"
     tokens = (usage["prompt_tokens"], usage["completion_tokens"], 0, record["seconds"])
     return Completion(choice["message"]["content"] or "", choice["finish_reason"], *tokens, end=end)
-
-
-def output_of(body: dict[str, Any]) -> Any:
-    """Return the output type of a request; the decisions of mem0 have the bounds of the lists that the prompt shows."""
-    text = body["messages"][-1]["content"]
-    if "response_format" in body:
-        schema = body["response_format"]["json_schema"]["schema"]
-    elif "JSON schema: " in text:
-        schema = json.JSONDecoder().raw_decode(text.split("JSON schema: ")[1])[0]
-    else:
-        return None
-    if "decisions" not in schema["properties"]:
-        return RecordedOutput(schema)
-    memories, facts = (len(NUMBERED.findall(part)) for part in text.split("New facts:"))
-    return BoundedOutput(Decisions, 1024, {"fact": facts, "memory": memories, "decisions": facts + memories})
 
 
 @pytest.mark.skipif(not FILE.is_file(), reason=f"{FILE} is not there; set MEMFLOW_DATA")

@@ -1,10 +1,14 @@
 """`memflow plan`: predicted calls, time and cost of a run."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from ledger_rows import ACCOUNT, completion, request
 
 from memflow.cli.plan import _warnings
+from memflow.resources.ledger.sql_ledger import SqlLedger
+from memflow.resources.settings.settings import load
 
 FAILING = """
 from memflow.errors import ChatError
@@ -123,6 +127,43 @@ def test_smoke_domain_needs_at_most_40_requests_and_40_000_prompt_tokens(empty) 
     assert 0 < planned["calls"] <= 40 and planned["prompt_tokens"] <= 40_000
     assert empty("run", *arguments).exit_code == 0
     assert empty.json("show", "usage")["total"]["calls"] == planned["calls"]
+
+
+def plan_of_smoke(empty) -> dict[str, dict]:
+    """Return the planned requests to a small model on the smoke domain, by role."""
+    Path("memflow.toml").write_text(
+        'embedder = { kind = "hashing" }\n[models.small]\nurl = "http://127.0.0.1:9/v1"\nmodel = "smollm2"\n'
+        "[token_limits]\nassistant = { output = 48 }\nmemory = { output = 128 }\n",
+        encoding="utf-8",
+    )
+    memories = [part for name in ("full", "bm25_message", "awi", "mem0") for part in ("--memory", name)]
+    arguments = ("--domain", "dialogues_smoke", *memories, "--model", "small", "--no-baselines")
+    return {row["role"]: row for row in empty.json("plan", *arguments)["stages"]}
+
+
+def test_plan_of_the_smoke_domain_is_within_a_factor_of_a_run_of_a_real_model(empty) -> None:
+    planned = plan_of_smoke(empty)
+    # SmolLM2-135M-Instruct (Q4_1, llama.cpp), 2026-11-28: `memflow show usage`
+    for role, calls, tokens in (("assistant", 15, 177), ("memory", 12, 1_693)):
+        row = planned[role]
+        assert 1 / 1.5 <= row["calls"] / calls <= 1.5
+        assert 1 / 1.5 <= row["completion_tokens"] / tokens <= 1.5
+        assert row["completion_tokens"] <= row["most_tokens"]
+    assert planned["memory"]["retries"] > 0 == planned["assistant"]["retries"]
+
+
+def test_plan_has_the_share_of_retries_that_the_ledger_has_of_the_model_in_a_role(empty) -> None:
+    earlier = plan_of_smoke(empty)["memory"]
+    account = replace(ACCOUNT, role="memory", model="small")
+    with SqlLedger(load(over={"home": empty.folder}).ledger_url) as ledger:
+        for number in range(15):
+            retry = replace(request(str(number)), retry=number < 5)
+            ledger.record_cache_hit(completion(key=str(number)), retry, account)
+    planned = plan_of_smoke(empty)["memory"]
+    first = earlier["calls"] - earlier["retries"]
+    assert planned["calls"] - planned["retries"] == first
+    assert abs(planned["retries"] - first / 2) <= 1, "each step is rounded"
+    assert planned["retries"] > earlier["retries"]
 
 
 def test_plan_warns_of_a_run_of_50_million_prompt_tokens_and_names_what_sends_most() -> None:

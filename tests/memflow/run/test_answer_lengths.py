@@ -9,22 +9,13 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from bench.answer_lengths import ROLES, RecordedAnswer, lengths, recorded_answers
 from memflow.chat.requests import ChatMessage, ChatRequest, Sampling
-from memflow.run.answer_lengths import RecordedUse, answer_tokens, prompt_tokens
+from memflow.run.answer_lengths import TEXT, RecordedUse, _lengths, expected_answer, prompt_tokens
 
 DATA = Path(os.environ.get("MEMFLOW_DATA", "missing"))
 REQUESTS = DATA / "smollm2_recorded/smollm2_135m_requests.jsonl"
 RUNS = DATA / "amemgym_runs"
-ROLES = {
-    "Choice": "assistant",
-    "Facts": "memory",
-    "Decisions": "memory",
-    "Summary": "memory",
-    "Label": "judge",
-    "ReasonedLabel": "judge",
-    "DraftQuestions": "simulator",
-}
-"""The roles of the recorded types of output; a text with at most 128 tokens is an assistant's, others a memory's."""
 FACTOR = 1.5
 NOTHING = RecordedUse()
 
@@ -34,36 +25,34 @@ def request(prompt: str = "p", output: str | None = None, limit: int = 8192, usu
     return ChatRequest(prompt, {}, (), Sampling(max_tokens=limit), kind, usual_tokens=usual)
 
 
-def recorded() -> Iterator[tuple[str, dict[str, Any], dict[str, int]]]:
-    """Yield the role, the request and the token counts of the server of each answered request."""
-    for line in REQUESTS.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        usage = row["response"].get("usage") if row["status"] == 200 else None
-        if usage and "messages" in row["request"]:
-            kind = kind_of(row["request"])
-            limit = row["request"]["max_tokens"]
-            role = ROLES.get(kind or "", "assistant" if limit <= 128 else "memory")
-            yield role, row["request"], usage
+@pytest.fixture(scope="module")
+def answers() -> list[RecordedAnswer]:
+    if not REQUESTS.is_file():
+        pytest.skip("needs smollm2_recorded in MEMFLOW_DATA")
+    return list(recorded_answers(REQUESTS))
 
 
-def kind_of(body: dict[str, Any]) -> str | None:
-    return (body.get("response_format") or {}).get("json_schema", {}).get("name")
-
-
-@pytest.mark.skipif(not REQUESTS.is_file(), reason="needs smollm2_recorded in MEMFLOW_DATA")
 @pytest.mark.parametrize("role", ["assistant", "memory", "judge", "simulator"])
-def test_planned_tokens_of_each_role_are_within_a_factor_of_the_recorded_ones(role: str):
-    planned, actual = [0, 0], [0, 0]
-    for of_role, body, usage in recorded():
-        if of_role == role:
-            messages = tuple(ChatMessage(said["role"], said["content"]) for said in body["messages"])
-            asked = request(output=kind_of(body), limit=body["max_tokens"])
-            planned[0] += prompt_tokens(messages)
-            planned[1] += answer_tokens(asked, role, "m", "an answer", NOTHING)
-            actual[0] += usage["prompt_tokens"]
-            actual[1] += usage["completion_tokens"]
+def test_planned_tokens_of_each_role_are_within_a_factor_of_the_recorded_ones(role, answers):
+    planned, actual = [0.0, 0.0], [0.0, 0.0]
+    for answer in (answer for answer in answers if ROLES[answer.kind] == role):
+        messages = tuple(ChatMessage(said["role"], said["content"]) for said in answer.body["messages"])
+        limit = answer.body["max_tokens"]
+        asked = request(output=None if answer.kind == TEXT else answer.kind, limit=limit)
+        expected = expected_answer(asked, role, "m", "an answer", NOTHING)
+        planned[0] += prompt_tokens(messages) * (1 + expected.retries)
+        planned[1] += expected.tokens + expected.retries * expected.retry_tokens
+        first, again = answer.spent(limit)
+        actual[0] += answer.prompt_tokens * (1 + (again is not None))
+        actual[1] += first + (again or 0)
     for of_plan, of_run in zip(planned, actual, strict=True):
         assert 1 / FACTOR <= of_plan / of_run <= FACTOR
+
+
+def test_committed_lengths_are_those_of_the_recorded_answers(answers):
+    for kind, role in ROLES.items():
+        rows = lengths([answer for answer in answers if answer.kind == kind])
+        assert {str(limit): row for limit, row in rows.items()} == _lengths()[role][kind]
 
 
 def texts(kind: str, role: str) -> list[str]:
@@ -81,13 +70,30 @@ def texts(kind: str, role: str) -> list[str]:
 
 
 def test_length_comes_from_the_ledger_then_the_prompt_then_the_role_then_the_scripted_text():
-    ledger = RecordedUse({("m", "p"): 7.2})
-    assert answer_tokens(request(usual=100), "assistant", "m", "four", ledger) == 8
-    assert answer_tokens(request(usual=100), "assistant", "other", "four", ledger) == 100
-    assert answer_tokens(request(), "assistant", "other", "four", ledger) == 18
-    assert answer_tokens(request(), "annotator", "other", "x" * 40, ledger) == 10
-    assert answer_tokens(request(output="Unknown"), "judge", "other", "x" * 40, ledger) == 20
+    def planned(asked: ChatRequest, role: str, model: str, text: str = "four") -> int:
+        return expected_answer(asked, role, model, text, RecordedUse({("m", "p"): 7.2})).tokens
+
+    assert planned(request(usual=100), "assistant", "m") == 8
+    assert planned(request(usual=100), "assistant", "other") == 100
+    assert planned(request(), "assistant", "other") == _lengths()["assistant"][TEXT]["256"][0]
+    assert planned(request(), "annotator", "other", "x" * 40) == 10
+    assert planned(request(output="Unknown"), "judge", "other", "x" * 40) == 20
 
 
 def test_no_planned_answer_is_longer_than_the_limit_of_its_request():
-    assert answer_tokens(request(limit=64, usual=880), "assistant", "m", "x" * 4000, NOTHING) == 64
+    assert expected_answer(request(limit=64, usual=880), "assistant", "m", "x" * 4000, NOTHING).tokens == 64
+
+
+def test_retries_come_from_the_ledger_of_the_role_then_from_the_recorded_limit():
+    recorded = RecordedUse(retries={("m", "memory"): (0.4, 300.0)})
+
+    def planned(model: str, limit: int) -> tuple[float, ...]:
+        answer = expected_answer(request(output="Facts", limit=limit), "memory", model, "", recorded)
+        return answer.retries, answer.retry_tokens
+
+    assert planned("m", 128) == (0.4, 256), "a retry has twice the limit"
+    assert planned("m", 512) == (0.4, 300)
+    by_limit = _lengths()["memory"]["Facts"]
+    assert by_limit["128"][1] > by_limit["256"][1]
+    assert planned("other", 150) == tuple(by_limit["128"][1:])
+    assert planned("other", 8192) == tuple(by_limit["512"][1:])

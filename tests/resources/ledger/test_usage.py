@@ -2,6 +2,7 @@
 
 import asyncio
 import tempfile
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +11,7 @@ from ledger_rows import ACCOUNT, completion, request, store
 
 from memflow.chat.budget import Prices
 from memflow.chat.ledger import RequestContext
+from memflow.chat.requests import Completion
 from memflow.errors import BadSettings, ChatError, EndpointDown
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.ledger.usage import GROUPS, UsageRow, cost
@@ -55,6 +57,19 @@ def test_usage_of_runs_covers_these_runs_only(either_url: str) -> None:
         (both,) = ledger.usage(by=("domain",), runs={"run 1", "run 2", "run 3"})
         assert (both.requests, both.cache_hits) == (3, 2)
         assert ledger.usage(runs=[]) == []
+
+
+def test_ledger_counts_retries_and_the_tokens_of_their_answers(either_url: str) -> None:
+    with SqlLedger(either_url) as ledger:
+        store(ledger, "a")
+        again = replace(request("b"), retry=True)
+
+        async def put() -> Completion:
+            return await ledger.put(completion(key="b"), again, ACCOUNT)
+
+        ledger.record_cache_hit(asyncio.run(put()), again, LATER)
+        (whole,) = ledger.usage(by=())
+        assert (whole.requests, whole.cache_hits, whole.retries, whole.retry_tokens) == (2, 1, 2, 6)
 
 
 def test_usage_by_unknown_group_is_rejected(url: str) -> None:
