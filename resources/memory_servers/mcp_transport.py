@@ -31,6 +31,9 @@ T = TypeVar("T")
 CAN = {"models": "own", "spaces": 16}
 ENDING_S = 10.0
 """Seconds that the end of a process or session may take."""
+SDK_MISSING = (
+    "MCP servers need the package mcp, which is not installed. Install it: pip install 'memflow-bench[mcp]'."
+)
 WORDS, MOST_WORDS = "words", 16
 """The setting with which a query that finds nothing is searched word by word, and the most words of it."""
 
@@ -131,8 +134,12 @@ class McpTransport(Transport):
     async def connect(self, space: str) -> "AsyncIterator[Client]":
         """Yield a client of a new process or session. Raises BadSettings, and the errors of the SDK."""
         import httpx2  # noqa: PLC0415  (0.1 s; the SDK 1 s)
-        from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415
-        from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+
+        try:
+            from mcp import Client, StdioServerParameters, stdio_client  # noqa: PLC0415
+            from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415
+        except ImportError as error:
+            raise BadSettings(f"{self.setting}: {SDK_MISSING}") from error
 
         async with AsyncExitStack() as stack:
             if self._url:
