@@ -52,7 +52,9 @@ def expected(each: Metric) -> list[str]:
 
 
 def test_leaderboard_lists_the_best_score_first_for_every_metric(planted: Path) -> None:
-    rows = Warehouse(Lake(planted / "lake"), planted / "m.duckdb").query("leaderboard")
+    warehouse = Warehouse(Lake(planted / "lake"), planted / "m.duckdb")
+    rows = warehouse.query("leaderboard")
+    assert warehouse.query("leaderboard", metric="cli") == [row for row in rows if row["metric"] == "cli"]
     for name, metric in catalog().items():
         arguments = ["--home", str(planted), "show", "leaderboard", "--metric", name]
         shown = CliRunner().invoke(app, arguments, env={"COLUMNS": "200"}).stdout
