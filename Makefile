@@ -11,7 +11,7 @@ CLUSTER := --extra ray --extra kubernetes
 EMBEDDER = $(shell $(BIN)/python -c "import importlib.util as u; print('wordllama' if u.find_spec('wordllama') else 'hashing')")
 # Concurrent test processes. The tests of a module stay in one process, because they share expensive fixtures.
 WORKERS ?= 2
-PYTEST := $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+PYTEST := .ci/in_memory $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # Processes store the modules that they compile: a test run starts hundreds of them.
 unexport PYTHONDONTWRITEBYTECODE
 # What `make test` leaves to `make test-rest`; the markers are described in pyproject.toml.

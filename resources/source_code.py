@@ -124,6 +124,7 @@ def _parsed(path: Path) -> Source:
     with _PARSING:
         tree = ast.parse(text)
     imports: set[str] = set()
+    with_docstrings, of_rows = path.stem == "answers", path.parent.name == ROW_TYPES
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             imports |= {alias.name for alias in node.names}
@@ -132,11 +133,9 @@ def _parsed(path: Path) -> Source:
         elif isinstance(node, ast.JoinedStr):
             node.values = [value for value in node.values if not _is_empty(value)]
         body = getattr(node, "body", None)
-        if path.stem != "answers" and isinstance(body, list):
+        if not with_docstrings and isinstance(body, list):
             node.body = [  # type: ignore[attr-defined]
-                each
-                for each in body
-                if not (_is_docstring(each) or (path.parent.name == ROW_TYPES and _is_null(each)))
+                each for each in body if not (_is_docstring(each) or (of_rows and _is_null(each)))
             ]
     return Source(digest(_dump(tree)), sorted(name for name in imports if name.startswith("memflow.")))
 

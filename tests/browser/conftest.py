@@ -4,8 +4,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -18,9 +16,11 @@ from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import WebDriverWait
-from served import ROOT, Served, alone, served
+from served import ROOT, Served, served
 from stub import stub_process
+from typer.testing import CliRunner
 
+from memflow.cli import app
 from memflow.resources.settings.settings import Settings
 
 PATIENCE = 30
@@ -119,6 +119,7 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     runs = [(2, changed), (12, [*changed, "--memory", "bm25_message"])]
     if "MEMFLOW_SCREENSHOTS" in os.environ:
         runs = [(2, changed), (6, changed), (12, changed), (12, [])]
+    hidden = dict.fromkeys(name for name in os.environ if name.startswith(("MEMFLOW_", "DAGSTER_")))
     with stub_process(latency=1.0) as url:
         for messages, memories in runs:
             settings.write_text(
@@ -127,14 +128,10 @@ def settings_file(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
                 f"[memories.{CHANGED}]\nsystem = 'recent'\nparameters = {{messages = {messages}}}\n"
                 f"[models.slow]\nkind = 'endpoint'\nurl = '{url}'\nmodel = 'stub'\nconcurrency = 4\n"
             )
-            subprocess.run(
-                [sys.executable, "-m", "memflow.cli", "--settings", settings, "run", "--demo", *memories],
-                env=alone(),
-                cwd=ROOT,
-                check=True,
-                capture_output=True,
-                timeout=900,
+            ended = CliRunner().invoke(
+                app, ["--settings", str(settings), "run", "--demo", *memories], env=hidden
             )
+            assert ended.exit_code == 0, ended.output
         yield settings
 
 

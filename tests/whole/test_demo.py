@@ -5,6 +5,7 @@ pipeline are marked `pipeline`.
 """
 
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -17,8 +18,10 @@ from typing import Any
 
 import dagster as dg
 import pytest
+from typer.testing import CliRunner
 
 from memflow.chat.scripted import LABEL
+from memflow.cli import app
 from memflow.operations.planned_runs import Outcome
 from memflow.operations.retrieval_only import demo_retrieval
 from memflow.operations.selection import DEMO_MEMORIES, demo_domains
@@ -93,24 +96,16 @@ def command(home: Path, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "memflow.cli", "--home", str(home), "run", "--demo", *arguments]
 
 
-def run_demo(home: Path, environment: dict[str, str], hash_seed: int) -> Demo:
-    home.parent.mkdir(parents=True, exist_ok=True)
-    ended = subprocess.run(
-        command(home, "--format", "json"),
-        env={**environment, "PYTHONHASHSEED": str(hash_seed)},
-        cwd=home.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert ended.returncode == 0, (ended.stdout, ended.stderr)
-    return Demo(home, json.loads(ended.stdout), ended.stderr)
-
-
 @pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory, own_environment: dict[str, str]) -> Demo:
-    return run_demo(tmp_path_factory.mktemp("demo") / "home", own_environment, hash_seed=1)
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    folder = tmp_path_factory.mktemp("demo")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name in [name for name in os.environ if name.startswith("MEMFLOW_")]:
+            patch.delenv(name)
+        ended = CliRunner().invoke(app, [*command(folder / "home")[3:], "--format", "json"])
+    assert ended.exit_code == 0, ended.output
+    return Demo(folder / "home", json.loads(ended.stdout), ended.stderr)
 
 
 def times(home: Path) -> dict[str, int]:
@@ -282,8 +277,15 @@ def test_demo_run_prints_progress_and_usage(demo: Demo) -> None:
 def test_demo_tables_are_equal_in_another_home_and_process(
     demo: Demo, contents: Contents, own_environment: dict[str, str], tmp_path: Path
 ) -> None:
-    other = run_demo(tmp_path / "elsewhere" / "other", own_environment, hash_seed=2)
-    assert contents(demo.home) == contents(other.home)
+    other = tmp_path / "elsewhere"
+    subprocess.run(
+        command(other),
+        env={**own_environment, "PYTHONHASHSEED": "2"},
+        check=True,
+        capture_output=True,
+        timeout=600,
+    )
+    assert contents(demo.home) == contents(other)
 
 
 def test_second_demo_run_sends_no_requests_and_writes_no_files(

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[3]
 LIMITS = ServerTimeLimits(hello=20, read=2, write=2)
 SHORT = ServerTimeLimits(hello=20, read=2, write=0.4)
 FOUND = {
-    "crash=7": ("stops", "wrong", "ended with status 3"),
+    "crash=30": ("stops", "wrong", "ended with status 3"),
     "crash_on=xylophone": ("write", "wrong", "ended with status 3"),
     "hang=1": ("write", "wrong", "did not answer write within its time limit"),
     "hang_on=xylophone": ("write", "wrong", "did not answer write within its time limit"),
