@@ -1,14 +1,11 @@
 """Repeats with a model server: they send requests of their own, play nothing again, and continue after a stop."""
 
-import shutil
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from click.testing import Result
 from stub import count_answers, stub_process
-
-from tests.memflow.cli.conftest import Home
 
 DOMAIN = "amemgym_demo~1"
 SETTINGS = """
@@ -31,25 +28,6 @@ def stub(tmp_path: Path):
         yield log
 
 
-@pytest.fixture(scope="module")
-def first_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a folder with the home and the answers of a run without repeats."""
-    folder = tmp_path_factory.mktemp("first_run")
-    with stub_process(vary=1, log=folder / "answers.jsonl") as url, pytest.MonkeyPatch.context() as patch:
-        patch.chdir(folder)
-        (folder / "memflow.toml").write_text(SETTINGS.format(url=url), encoding="utf-8")
-        done(Home(folder / "home")("run"))
-    return folder
-
-
-@pytest.fixture
-def once(stub: Path, first_run: Path, tmp_path: Path) -> Home:
-    """Return a home after a run without repeats, whose answers are in the log of the stub server."""
-    shutil.copy(first_run / "answers.jsonl", stub)
-    shutil.copytree(first_run / "home", tmp_path / "home")
-    return Home(tmp_path / "home")
-
-
 def done(result: Result) -> Result:
     assert result.exit_code == 0, result.output
     return result
@@ -59,46 +37,46 @@ def answers(log: Path) -> Counter[str]:
     return count_answers(log) if log.exists() else Counter()
 
 
-def test_repeats_send_the_planned_requests_and_only_those_of_answers(
-    once: Home, stub: Path, tmp_path: Path
-) -> None:
-    new = Home(tmp_path / "new")
-    planned = [new.json("plan", *options)["total"]["calls"] for options in ([], ["--repeats", "2"])]
-    first = answers(stub).total()
-    usage = once.json("run", "--repeats", "2")["usage"]
+def test_repeats_send_the_planned_requests_and_only_those_of_answers(empty, stub: Path) -> None:
+    planned = [empty.json("plan", *options)["total"]["calls"] for options in ([], ["--repeats", "2"])]
+    done(empty("run"))
+    once = answers(stub).total()
+    usage = empty.json("run", "--repeats", "2")["usage"]
     twice = answers(stub).total()
     assert [row["stage"] for row in usage if row["requests"]] == ["answer"]
-    assert twice - first == planned[1] - planned[0] > 0
-    assert once.lake.facts("memory.transcripts", f"{DOMAIN}/full~answers2").rows == 0
-    third = once.json("run", "--repeats", "3")["runs"]
+    assert twice - once == planned[1] - planned[0] > 0
+    assert empty.lake.facts("memory.transcripts", f"{DOMAIN}/full~answers2").rows == 0
+    third = empty.json("run", "--repeats", "3")["runs"]
     assert (third["done"], third["failed"]) == (3, [])  # two assistants and the leaderboard
-    assert answers(stub).total() - twice == twice - first
+    assert answers(stub).total() - twice == twice - once
     assert set(answers(stub).values()) == {1}
 
 
-def test_repeated_run_plays_again_with_the_planned_requests(once: Home) -> None:
+def test_repeated_run_plays_again_with_the_planned_requests(empty, stub: Path) -> None:
+    done(empty("run"))
     settings = Path("memflow.toml").read_text(encoding="utf-8")
     Path("memflow.toml").write_text(f'repeats = 2\nrepeats_of = "run"\n{settings}', encoding="utf-8")
-    planned = once.json("plan")["stages"]
-    usage = once.json("run")["usage"]
+    planned = empty.json("plan")["stages"]
+    usage = empty.json("run")["usage"]
     requests = {(row["stage"], row["role"]): row["requests"] for row in usage if row["requests"]}
     assert {stage for stage, _ in requests} >= {"memory", "answer"}
     # What the simulator says depends on the model's replies, so its requests are about as many.
     for role in (("memory", "assistant"), ("answer", "assistant")):
         assert requests[role] == sum(row["calls"] for row in planned if (row["stage"], row["role"]) == role)
-    assert once.lake.facts("memory.transcripts", f"{DOMAIN}/full~run2").rows > 0
+    assert empty.lake.facts("memory.transcripts", f"{DOMAIN}/full~run2").rows > 0
 
 
-def test_interrupted_repeats_continue_without_answered_requests(once: Home, stub: Path) -> None:
-    first = answers(stub)
+def test_interrupted_repeats_continue_without_answered_requests(empty, stub: Path) -> None:
+    done(empty("run"))
+    once = answers(stub)
     settings = Path("memflow.toml").read_text(encoding="utf-8")
     Path("memflow.toml").write_text(f"{settings}\n[budget]\ncalls = 9\n", encoding="utf-8")
-    stopped = once("run", "--repeats", "2")
+    stopped = empty("run", "--repeats", "2")
     Path("memflow.toml").write_text(settings, encoding="utf-8")
     assert stopped.exit_code == 1
-    assert 0 < answers(stub).total() - first.total() <= 9
-    done(once("run", "--repeats", "2"))
-    assert answers(stub).total() == 2 * first.total() - played(once)
+    assert 0 < answers(stub).total() - once.total() <= 9
+    done(empty("run", "--repeats", "2"))
+    assert answers(stub).total() == 2 * once.total() - played(empty)
     assert set(answers(stub).values()) == {1}
 
 
