@@ -67,12 +67,13 @@ class Documents:
     def number(self, item: Item) -> int:
         """Return the document number of an entry, which is added if it is new."""
         key = item.entry_id, item.text
-        if key not in self._numbers:
+        number = self._numbers.get(key)
+        if number is None:
             self._add(item)
-            self._numbers[key] = len(self.items)
+            number = self._numbers[key] = len(self.items)
             self.items.append(item)
             self.orders.append(item.order)
-        return self._numbers[key]
+        return number
 
     def _add(self, item: Item) -> None:
         """Add the data that a search needs of an entry. Its number is the number of entries before it."""
@@ -123,7 +124,8 @@ class SearchIndex(ABC, Generic[D, Q]):
 
     def _add(self, item: Item) -> None:
         number = self._numbers[item.entry_id] = self._documents.number(item)
-        self._is_current.extend(bytes(max(0, number + 1 - len(self._is_current))))
+        if number >= len(self._is_current):
+            self._is_current.extend(bytes(len(self._documents.items) - len(self._is_current)))
         self._is_current[number] = 1
 
     def _current(self) -> npt.NDArray[np.bool_]:
