@@ -156,6 +156,9 @@ class DevHome:
         pids = {"code server": self.code_servers, "worker": self.workers}[what]()
         for pid in pids[:1]:
             os.kill(pid, signal.SIGKILL)
+        if pids and what == "code server" and self.process is not None:
+            self.process.wait(60)  # `memflow dev` ends with it
+            self.process = None
         return bool(pids)
 
     def workers(self) -> list[int]:

@@ -1,7 +1,8 @@
 """A program of `memflow dev`: `python -m memflow.resources.runs.program DESCRIPTOR MODULE ARGUMENT...`.
 
 It runs a Python module, and kills its own process group, with what it has started, when `memflow dev` ends.
-`memflow dev` holds the other end of a pipe, which the kernel closes however the process ends.
+`memflow dev` holds the other end of a pipe, which the kernel closes however the process ends. It does the same when a
+child of the program is killed: Dagster's proxy of the code server would go on without the server.
 """
 
 import os
@@ -9,12 +10,15 @@ import runpy
 import signal
 import sys
 import threading
+from contextlib import suppress
+from types import FrameType
 
 
 def main(descriptor: int, module: str, *arguments: str) -> None:
     """Run a module as a command."""
     os.set_inheritable(descriptor, False)
     threading.Thread(target=_end_with_pipe, args=(descriptor,), daemon=True).start()
+    signal.signal(signal.SIGCHLD, _end_with_killed_child)
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
@@ -22,6 +26,14 @@ def main(descriptor: int, module: str, *arguments: str) -> None:
 def _end_with_pipe(descriptor: int) -> None:
     os.read(descriptor, 1)  # returns when the other end is closed
     os.killpg(os.getpgrp(), signal.SIGKILL)
+
+
+def _end_with_killed_child(number: int, frame: FrameType | None) -> None:
+    options = os.WEXITED | os.WNOHANG | os.WNOWAIT  # the program still receives the status
+    with suppress(ChildProcessError):
+        child = os.waitid(os.P_ALL, 0, options)
+        if child is not None and child.si_code == os.CLD_KILLED and child.si_status == signal.SIGKILL:
+            os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
 if __name__ == "__main__":

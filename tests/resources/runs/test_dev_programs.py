@@ -119,10 +119,13 @@ def test_port_that_is_in_use_is_reported_with_another() -> None:
             require_free_port(host, wrong)
 
 
-def test_program_that_ends_ends_the_others_with_an_error(programs: Path, supervised) -> None:
+@pytest.mark.parametrize("killed", [0, 1], ids=["program", "child"])
+def test_program_that_is_killed_or_whose_child_is_ends_the_others(
+    killed: int, programs: Path, supervised
+) -> None:
     process = supervised("web", "daemon")
     web, daemon = processes(programs, "web"), processes(programs, "daemon")
-    os.kill(daemon[0], signal.SIGKILL)
+    os.kill(daemon[killed], signal.SIGKILL)
     shown, _ = process.communicate(timeout=60)
     assert "error: the daemon has ended (exit status -9)." in shown and "then rerun" in shown
     await_true(lambda: all(map(has_ended, (*web, *daemon))))
