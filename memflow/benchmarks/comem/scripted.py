@@ -9,11 +9,11 @@ import random
 
 from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNKNOWN_CHOICE, Finding, Review
 from memflow.benchmarks.comem.contexts import unknown_option
-from memflow.benchmarks.comem.question import bilingual_prompts
+from memflow.benchmarks.comem.question import PACKAGE
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
 from memflow.benchmarks.scripted_reader import best_options, relevant_lines
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler
+from memflow.chat.scripted import scripted_handlers
 from memflow.fingerprint import seeded
 
 
@@ -60,11 +60,11 @@ def _found(shown: str, request: ChatRequest) -> Finding:
     return Review(why=why, choice=choice, right=told.partition(". ")[0] == choice)
 
 
-_BY_STEM: dict[str, Handler] = {
-    **dict.fromkeys(("choice", "choice_with_notes", "choice_told"), _choice),
-    **dict.fromkeys(("annotate", "annotate_told"), _annotate),
-    "verify": _verify,
-}
-
-HANDLERS = {f"comem/{stem}": handler for stem, handler in _BY_STEM.items()}
-HANDLERS |= {f"comem/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in bilingual_prompts()}
+HANDLERS = scripted_handlers(
+    PACKAGE,
+    {
+        **dict.fromkeys(("choice", "choice_with_notes", "choice_told"), _choice),
+        **dict.fromkeys(("annotate", "annotate_told"), _annotate),
+        "verify": _verify,
+    },
+)

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import Literal
 
 from memflow.benchmarks.dialogues.answers import Judged
-from memflow.benchmarks.dialogues.question import bilingual_prompts
+from memflow.benchmarks.dialogues.question import PACKAGE
 from memflow.benchmarks.dialogues.questions import NO_ANSWER, abstains, declines
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
 from memflow.benchmarks.scripted_reader import best_options
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler
+from memflow.chat.scripted import scripted_handlers
 from memflow.fingerprint import seeded
 from memflow.metrics.stems import stem
 from memflow.metrics.text import word_f1
@@ -95,13 +95,11 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in search_words(text))
 
 
-_BY_STEM: dict[str, Handler] = {
-    **dict.fromkeys(("choice", "choice_with_notes", "choice_known"), _choice),
-    **dict.fromkeys(("open", "open_with_notes", "open_known"), _open),
-    **dict.fromkeys(("judge", "judge_rubric"), _judge),
-}
-
-HANDLERS = {f"dialogues/{name}": handler for name, handler in _BY_STEM.items()}
-HANDLERS |= {
-    f"dialogues/{name}_zh": handler for name, handler in _BY_STEM.items() if name in bilingual_prompts()
-}
+HANDLERS = scripted_handlers(
+    PACKAGE,
+    {
+        **dict.fromkeys(("choice", "choice_with_notes", "choice_known"), _choice),
+        **dict.fromkeys(("open", "open_with_notes", "open_known"), _open),
+        **dict.fromkeys(("judge", "judge_rubric"), _judge),
+    },
+)
