@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, create_model
+from pydantic import create_model
 
+from memflow.benchmarks.models import StrictModel
 from memflow.errors import BadInput
 from memflow.metrics.choice import accuracy
 from memflow.records import Probe, Reply
@@ -13,10 +14,8 @@ from memflow.records import Probe, Reply
 LETTERS = "ABCDEFGHIJ"
 
 
-class Choice(BaseModel):
+class Choice(StrictModel):
     """The letter of an option."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     choice: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
 

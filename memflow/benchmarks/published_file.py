@@ -153,6 +153,15 @@ class File:
         except RecordFault as wrong:
             return RawRecord("the whole file", self.content.decode(errors="replace"), record_id, str(wrong))
 
+    def some(self, records: Iterable[RawRecord], items: str) -> Iterator[RawRecord]:
+        """Yield the records. Raises BadInput naming the expected `items` if there are none."""
+        empty = True
+        for record in records:
+            empty = False
+            yield record
+        if empty:
+            raise self.bad(f"the file has no {items}")
+
     def _text(self) -> str:
         try:
             return self.content.decode("utf-8-sig")

@@ -10,8 +10,9 @@ from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import Field, StringConstraints, create_model
 
+from memflow.benchmarks.models import StrictModel
 from memflow.fingerprint import digest
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
@@ -32,25 +33,21 @@ def repeated(items: Iterable[str]) -> list[str]:
     return [item for item, count in Counter(items).items() if count > 1]
 
 
-class _Bounded(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DraftVariable(_Bounded):
+class DraftVariable(StrictModel):
     """A state variable and its possible values."""
 
     name: Name
     values: list[Value] = Field(min_length=2, max_length=6)
 
 
-class DraftQuestion(_Bounded):
+class DraftQuestion(StrictModel):
     """A question and the state variables that its answer depends on."""
 
     question: Sentence
     variables: list[DraftVariable] = Field(min_length=1, max_length=4)
 
 
-class DraftQuestions(_Bounded):
+class DraftQuestions(StrictModel):
     """All questions of a user."""
 
     questions: list[DraftQuestion] = Field(min_length=1, max_length=20)
@@ -68,7 +65,7 @@ class DraftQuestions(_Bounded):
         return None
 
 
-class _ByName(_Bounded):
+class _ByName(StrictModel):
     """An answer for each of the names in the request, which may be those of attributes."""
 
     def chosen(self) -> dict[str, Any]:
@@ -100,7 +97,7 @@ class Choices(_ByName):
         return None
 
 
-class Portrait(_Bounded):
+class Portrait(StrictModel):
     """A person's name, and what is told of them at length, summed up."""
 
     name: Name
@@ -115,14 +112,14 @@ class Values(_ByName):
         return {name: value for name, value in super().chosen().items() if value is not None}
 
 
-class Move(_Bounded):
+class Move(StrictModel):
     """A variable that changes, and its new value."""
 
     variable: Name
     value: Value
 
 
-class Updates(_Bounded):
+class Updates(StrictModel):
     """What a period is about, and what changes in it."""
 
     summary: PeriodSummary
@@ -138,14 +135,14 @@ class Updates(_Bounded):
         return f"{', '.join(names)}: more than once" if names else None
 
 
-class Group(_Bounded):
+class Group(StrictModel):
     """State variables that belong together, and the text for them."""
 
     variables: list[Name] = Field(min_length=1, max_length=3)
     text: MessageText
 
 
-class Groups(_Bounded):
+class Groups(StrictModel):
     """Life events, or first messages, each for one to three variables."""
 
     groups: list[Group] = Field(min_length=1, max_length=80)
@@ -162,31 +159,31 @@ class Groups(_Bounded):
         return None
 
 
-class Utterance(_Bounded):
+class Utterance(StrictModel):
     """One message of the user."""
 
     text: MessageText
 
 
-class AnswerTexts(_Bounded):
+class AnswerTexts(StrictModel):
     """One personalised answer for each variant, in order."""
 
     answers: list[Paragraph] = Field(min_length=1, max_length=32)
 
 
-class AnswerText(_Bounded):
+class AnswerText(StrictModel):
     """One personalised answer."""
 
     answer: Paragraph
 
 
-class ChoiceAnswer(_Bounded):
+class ChoiceAnswer(StrictModel):
     """The number of an option."""
 
     answer: int = Field(ge=1, le=32)
 
 
-class Findings(_Bounded):
+class Findings(StrictModel):
     """Of each claim, in order, whether it is borne out."""
 
     supported: list[Literal["yes", "no"]] = Field(min_length=1, max_length=100)

@@ -6,8 +6,9 @@
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, create_model
+from pydantic import StringConstraints, create_model
 
+from memflow.benchmarks.models import StrictModel
 from memflow.benchmarks.multiple_choice import LETTERS, Choice
 
 __all__ = ["LONGEST_GROUNDS", "UNKNOWN_CHOICE", "Choice", "Finding", "Review", "narrowed"]
@@ -19,10 +20,8 @@ LONGEST_GROUNDS = 400
 Grounds = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_GROUNDS)]
 
 
-class Finding(BaseModel):
+class Finding(StrictModel):
     """What an annotator finds to be right. The reasons come first, so that a model gives them before it chooses."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     why: Grounds
     choice: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "UNKNOWN"]

@@ -3,8 +3,9 @@
 from functools import cache
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import Field, StringConstraints, create_model
 
+from memflow.benchmarks.models import StrictModel
 from memflow.benchmarks.multiple_choice import Choice
 
 __all__ = ["Choice"]
@@ -15,37 +16,33 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Told = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=600)]
 
 
-class _Bounded(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Round(_Bounded):
+class Round(StrictModel):
     """What a person says and what the assistant says in return, beside the point of a session."""
 
     user: Line
     assistant: Line
 
 
-class Rounds(_Bounded):
+class Rounds(StrictModel):
     """A conversation."""
 
     rounds: list[Round] = Field(min_length=1, max_length=40)
 
 
-class Messages(_Bounded):
+class Messages(StrictModel):
     """What a person says, one message after the other."""
 
     messages: list[Line] = Field(min_length=1, max_length=20)
 
 
-class ToldRound(_Bounded):
+class ToldRound(StrictModel):
     """What a person tells in their own words, and what the assistant says in return."""
 
     user: Told
     assistant: Told
 
 
-class ToldMessage(_Bounded):
+class ToldMessage(StrictModel):
     """What a person tells or asks, in their own words."""
 
     text: Told
@@ -63,6 +60,6 @@ def messages_of(count: int) -> type[Messages]:
     return _exactly(Messages, "messages", list[Line], count)
 
 
-def _exactly(base: type[_Bounded], field: str, items: Any, count: int) -> Any:
+def _exactly(base: type[StrictModel], field: str, items: Any, count: int) -> Any:
     narrowed = {field: (items, Field(min_length=count, max_length=count))}
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **cast(Any, narrowed))

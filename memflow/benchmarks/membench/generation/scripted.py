@@ -23,17 +23,17 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 from memflow.benchmarks.membench.generation.vocabulary import (
     PACKAGE,
-    FrozenModel,
     Language,
     bundled_vocabulary,
 )
+from memflow.benchmarks.models import StrictModel
 from memflow.benchmarks.packaged import load_yaml
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
 from memflow.fingerprint import seeded
 
 
-class _Words(FrozenModel):
+class _Words(StrictModel):
     """The scripted simulator's words of a language. An opening or a note may be empty.
 
     `bare` has beginnings of sentences that take no opening, such as questions and replies. `session` has sentences

@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
+from memflow.benchmarks.models import StrictModel
 from memflow.errors import BadInput
 
 Family = Literal["general", "binary", "deterministic"]
@@ -30,13 +31,11 @@ PUBLISHED_HISTOGRAMS: Mapping[Family, Mapping[int, float]] = {
 """Published shares of S in percent: Table 4, and for DialSim those that reproduce its two probabilities."""
 
 
-class ActionModel(BaseModel):
+class ActionModel(StrictModel):
     """Parameters of the action model, with the paper's defaults.
 
     6.5 % of the answers are liked or disliked, and 86 % of these are liked.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     like_rate: float = Field(0.065 * 0.86, ge=0, le=1)
     """Share of the answers that are liked."""
