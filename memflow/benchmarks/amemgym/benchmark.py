@@ -21,7 +21,6 @@ from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
 from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.capabilities import EvolutionFeedback, MemoryClaims
-from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.step_values import MemorySnapshots
 from memflow.chat.prompts import Prompt
@@ -39,6 +38,7 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
 
     name = "amemgym"
     records = staticmethod(read_records)
+    contents = staticmethod(count_contents)
     states = staticmethod(make_states)
     turns = staticmethod(make_turns)
     probes = staticmethod(make_probes)
@@ -50,9 +50,6 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
     probe_slices = staticmethod(probe_slices)
     judged_metrics = frozenset({FACTUAL_RECALL})
     claim_metric = FACTUAL_RECALL
-
-    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
-        return count_contents(records)
 
     def episodes(
         self,

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from memflow.benchmarks.api import Benchmark, Question, States
-from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.dialogues.config import parse_config
 from memflow.benchmarks.dialogues.load import count_contents, load_dialogues, read_records
 from memflow.benchmarks.dialogues.probes import make_probes
@@ -28,13 +27,11 @@ class Dialogues(Benchmark):
 
     name = "dialogues"
     records = staticmethod(read_records)
+    contents = staticmethod(count_contents)
     verdicts = staticmethod(make_verdicts)
     scores = staticmethod(make_scores)
     probe_slices = staticmethod(probe_slices)
     judged_metrics = JUDGED_METRICS
-
-    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
-        return count_contents(records)
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(load_dialogues(domain.limited(0), records))

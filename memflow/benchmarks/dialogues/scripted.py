@@ -4,7 +4,6 @@ The handlers read only the prompt. An open answer is what the sentence that shar
 the question. If no sentence shares more than half of the question's words, the answer is that there is none.
 """
 
-import random
 import re
 from collections.abc import Iterator
 from typing import Literal
@@ -12,11 +11,10 @@ from typing import Literal
 from memflow.benchmarks.dialogues.answers import Judged
 from memflow.benchmarks.dialogues.question import PACKAGE
 from memflow.benchmarks.dialogues.questions import NO_ANSWER, abstains, declines
-from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
-from memflow.benchmarks.scripted_reader import best_options
+from memflow.benchmarks.multiple_choice import Choice
+from memflow.benchmarks.scripted_reader import choose
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import scripted_handlers
-from memflow.fingerprint import seeded
 from memflow.metrics.stems import stem
 from memflow.metrics.text import word_f1
 from memflow.words import HAN, search_words
@@ -28,17 +26,7 @@ _CHINESE = re.compile(f"[{HAN}]")
 
 
 def _choice(request: ChatRequest) -> Choice:
-    options = unlettered(request.fields["options"])
-    question = _DATE.sub("", request.fields["question"])
-    shown = "\n".join([*_shown(request), request.fields.get("known", "")])
-    best = best_options(shown, question, options)
-    none = next((number for number, option in enumerate(options) if declines(option)), None)
-    if len(best) > 1 and none in best:
-        return Choice(choice=LETTERS[none])
-    said = [message.content for message in request.messages]
-    return Choice(
-        choice=LETTERS[random.Random(seeded(request.prompt, said, request.sampling.seed)).choice(best)]
-    )
+    return choose(request, _DATE.sub("", request.fields["question"]), declines)
 
 
 def _open(request: ChatRequest) -> str:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.defaults import probe_ids
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench import load as files_of
@@ -38,10 +37,8 @@ class MemBench(Benchmark):
 
     name = "membench"
     records = staticmethod(files_of.read)
+    contents = staticmethod(files_of.count_contents)
     probe_slices = staticmethod(probe_slices)
-
-    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
-        return files_of.count_contents(records)
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # Raises for a wrong one before anything is requested or played.

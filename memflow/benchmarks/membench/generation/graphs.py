@@ -26,8 +26,6 @@ SUBJECT_TYPES = tuple(KINDS_OF_TYPE)
 
 ATTRIBUTES = load_toml(__package__, "attributes.toml")
 """The attributes of entities by their part in sentences and questions, and by entity type."""
-PERSON_ATTRIBUTES: tuple[str, ...] = ATTRIBUTES["person"]["attributes"]
-"""Attributes of every person."""
 
 
 @dataclass(frozen=True)

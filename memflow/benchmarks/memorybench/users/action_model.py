@@ -13,7 +13,6 @@ from typing import Literal, NamedTuple
 from pydantic import Field, model_validator
 
 from memflow.benchmarks.models import StrictModel
-from memflow.errors import BadInput
 
 Family = Literal["general", "binary", "deterministic"]
 """Source of S: a model's score, correctness (3 or 9), or F1. Each family is calibrated on its own population."""
@@ -116,27 +115,6 @@ def calibrate(
         model.like_rate / likes if likes else 0.0,
         model.dislike_rate / dislikes if dislikes else 0.0,
     )
-
-
-def action_probabilities(
-    satisfaction: int,
-    family: Family = "general",
-    histogram: Mapping[int, float] | None = None,
-    *,
-    long_output: bool = False,
-    model: ActionModel | None = None,
-) -> ActionProbabilities:
-    """Return P(like | S), P(dislike | S) and P(copy | S) of a satisfaction score.
-
-    The model is calibrated on `histogram`, by default the paper's (Table 4; none for `deterministic`). Raises BadInput.
-    """
-    population = PUBLISHED_HISTOGRAMS.get(family) if histogram is None else histogram
-    if population is None:
-        raise BadInput(
-            f"the paper publishes no satisfaction histogram for the action model {family!r}. Pass "
-            "`histogram`, the number of scores from 1 to 10."
-        )
-    return calibrate(population, family, model).actions(satisfaction, long_output=long_output)
 
 
 def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnActions:
