@@ -51,7 +51,6 @@ class MemoryBench(Benchmark, SimulatedFeedback):
     verdicts = staticmethod(make_verdicts)
     scores = staticmethod(scoring.make_scores)
     population = staticmethod(scoring.population)
-    probe_slices = staticmethod(scoring.slices_of)
     simulator_prompts = staticmethod(reactions.prompts)
     metric_backends = staticmethod(required_backends_of)
     rounds = staticmethod(on_policy.rounds)
@@ -125,6 +124,9 @@ class MemoryBench(Benchmark, SimulatedFeedback):
 
     def parse(self, probe: Probe, value: Any) -> str:
         return question.answer_text(value)
+
+    def probe_slices(self, probes: Sequence[Probe]) -> dict[str, list[Probe]]:
+        return scoring.slices_of(probes)
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         return comparison.make_measures(self.name, values, self.compared_slices(domain, values.probes))
