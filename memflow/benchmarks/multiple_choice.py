@@ -4,9 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, cast
 
-from pydantic import create_model
-
-from memflow.benchmarks.models import StrictModel
+from memflow.benchmarks.models import StrictModel, narrowed
 from memflow.errors import BadInput
 from memflow.metrics.choice import accuracy
 from memflow.records import Probe, Reply
@@ -24,9 +22,7 @@ class Choice(StrictModel):
 def choice_of(options: int) -> type[Choice]:
     """Return the Choice type limited to the letters of this many options."""
     letters = cast(Any, Literal)[tuple(LETTERS[:options])]
-    return cast(
-        type[Choice], create_model("Choice", __base__=Choice, __doc__=Choice.__doc__, choice=(letters, ...))
-    )
+    return narrowed(Choice, choice=(letters, ...))
 
 
 def lettered(options: Sequence[str]) -> str:

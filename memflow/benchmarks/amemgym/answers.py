@@ -10,9 +10,9 @@ from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import Field, StringConstraints, create_model
+from pydantic import Field, StringConstraints
 
-from memflow.benchmarks.models import StrictModel
+from memflow.benchmarks.models import StrictModel, narrowed
 from memflow.fingerprint import digest
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
@@ -192,9 +192,9 @@ class Findings(StrictModel):
 @cache
 def questions_of(questions: int, variables: int, values: int) -> type[DraftQuestions]:
     """Return DraftQuestions with exactly these numbers of questions, variables per question and values per variable."""
-    variable = _narrowed(DraftVariable, values=(list[Value], _exactly(values)))
-    question = _narrowed(DraftQuestion, variables=(_list(variable), _exactly(variables)))
-    return _narrowed(DraftQuestions, questions=(_list(question), _exactly(questions)))
+    variable = narrowed(DraftVariable, values=(list[Value], _exactly(values)))
+    question = narrowed(DraftQuestion, variables=(_list(variable), _exactly(variables)))
+    return narrowed(DraftQuestions, questions=(_list(question), _exactly(questions)))
 
 
 def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
@@ -220,7 +220,7 @@ def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updat
     """
     # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
     moves = [
-        _narrowed(
+        narrowed(
             Move,
             f"Move_{digest(name, tuple(values))[:8]}",
             variable=(_one_of((name,)), ...),
@@ -229,36 +229,32 @@ def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updat
         for name, values in schema.items()
     ]
     move = reduce(or_, moves)
-    return _narrowed(Updates, moves=(_list(move), Field(min_length=min_changes, max_length=max_changes)))
+    return narrowed(Updates, moves=(_list(move), Field(min_length=min_changes, max_length=max_changes)))
 
 
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Return Groups over exactly these variables."""
     names = Field(min_length=1, max_length=min(3, len(variables)))
-    group = _narrowed(Group, variables=(_list(_one_of(variables)), names))
-    return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
+    group = narrowed(Group, variables=(_list(_one_of(variables)), names))
+    return narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 
 @cache
 def answers_of(variants: int) -> type[AnswerTexts]:
     """Return AnswerTexts with exactly one answer per variant."""
-    return _narrowed(AnswerTexts, answers=(list[Paragraph], _exactly(variants)))
+    return narrowed(AnswerTexts, answers=(list[Paragraph], _exactly(variants)))
 
 
 @cache
 def choice_of(options: int) -> type[ChoiceAnswer]:
     """Return ChoiceAnswer with a valid option number."""
-    return _narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))
+    return narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))
 
 
 @cache
 def findings_of(claims: int) -> type[Findings]:
     """Return Findings with exactly one answer per claim."""
-    return _narrowed(Findings, supported=(_list(_one_of(("no", "yes"))), _exactly(claims)))
-
-
-def _narrowed(base: Any, name: str | None = None, /, **fields: Any) -> Any:
-    return create_model(name or base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+    return narrowed(Findings, supported=(_list(_one_of(("no", "yes"))), _exactly(claims)))
 
 
 def _by_name(base: type[N], types: Mapping[str, Any]) -> type[N]:
@@ -266,7 +262,7 @@ def _by_name(base: type[N], types: Mapping[str, Any]) -> type[N]:
     fields = {
         f"variable_{index}": (type_, Field(alias=name)) for index, (name, type_) in enumerate(types.items())
     }
-    return cast(type[N], _narrowed(base, **fields))
+    return narrowed(base, **fields)
 
 
 def _one_of(names: Iterable[str]) -> Any:

@@ -1,11 +1,11 @@
 """Output types of MemBench's prompts: bounded, so that a server can hold a model to them."""
 
 from functools import cache
-from typing import Annotated, Any, cast
+from typing import Annotated
 
-from pydantic import Field, StringConstraints, create_model
+from pydantic import Field, StringConstraints
 
-from memflow.benchmarks.models import StrictModel
+from memflow.benchmarks.models import StrictModel, narrowed
 from memflow.benchmarks.multiple_choice import Choice
 
 __all__ = ["Choice"]
@@ -51,15 +51,10 @@ class ToldMessage(StrictModel):
 @cache
 def rounds_of(count: int) -> type[Rounds]:
     """Rounds of exactly so many."""
-    return _exactly(Rounds, "rounds", list[Round], count)
+    return narrowed(Rounds, rounds=(list[Round], Field(min_length=count, max_length=count)))
 
 
 @cache
 def messages_of(count: int) -> type[Messages]:
     """Messages of exactly so many."""
-    return _exactly(Messages, "messages", list[Line], count)
-
-
-def _exactly(base: type[StrictModel], field: str, items: Any, count: int) -> Any:
-    narrowed = {field: (items, Field(min_length=count, max_length=count))}
-    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **cast(Any, narrowed))
+    return narrowed(Messages, messages=(list[Line], Field(min_length=count, max_length=count)))

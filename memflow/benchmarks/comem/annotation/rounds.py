@@ -11,7 +11,7 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memflow.benchmarks.comem.annotation.labels import drop_unanswerable
-from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
+from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed_choice
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
 from memflow.benchmarks.comem.question import PACKAGE, prompt
@@ -168,7 +168,7 @@ async def _ask_annotator(
     options, language = len(task.question.options), task.context.language
     if told is not None:
         fields["told"] = task.shown(told)
-    asking = prompt(stem, narrowed(Finding if told is None else Review, options), language)
+    asking = prompt(stem, narrowed_choice(Finding if told is None else Review, options), language)
     answer = await ask(chat, asking, fields)
     value: Finding | None = answer.value
     return GoldLabel(
