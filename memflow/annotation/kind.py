@@ -9,8 +9,9 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from memflow.annotation.sampling import Candidate, draw
-from memflow.annotation.sheet import Header, Label, LongText, Name, Sheet, ShortText, StrictModel
+from memflow.annotation.sheet import Header, Label, LongText, Name, Sheet, ShortText
 from memflow.benchmarks.api import States
+from memflow.benchmarks.models import StrictModel
 from memflow.errors import BadInput
 from memflow.records import FeedbackRound, Probe, TranscriptMessage, Turn
 
@@ -65,6 +66,9 @@ class KindConfig(StrictModel):
         return "\n\n".join([*self.guide, *(["\n".join(meanings)] if meanings else [])])
 
 
+BuildCandidates = Callable[[KindConfig, DomainTables], Iterable[Candidate]]
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of annotation items: its configuration and the function that builds candidates from a domain's rows."""
@@ -72,7 +76,7 @@ class Kind:
     name: str
     benchmark: str
     config: KindConfig
-    candidates: Callable[[KindConfig, DomainTables], Iterable[Candidate]]
+    candidates: BuildCandidates
 
     def sample(
         self,
@@ -110,7 +114,9 @@ class Kind:
         return draw(header, candidates, count or self.config.draw)
 
 
-def read_kind_configs(package: str) -> dict[str, KindConfig]:
-    """Return the kinds of items in a benchmark's `annotation.yaml`, by name."""
+def read_kinds(package: str, candidates: Mapping[str, BuildCandidates]) -> dict[str, Kind]:
+    """Return the kinds of items in a benchmark's `annotation.yaml` by name, given the function of each."""
     text = files(package).joinpath("annotation.yaml").read_text(encoding="utf-8")
-    return TypeAdapter(dict[Name, KindConfig]).validate_python(yaml.safe_load(text))
+    configs = TypeAdapter(dict[Name, KindConfig]).validate_python(yaml.safe_load(text))
+    benchmark = package.rpartition(".")[2]
+    return {name: Kind(name, benchmark, configs[name], each) for name, each in candidates.items()}

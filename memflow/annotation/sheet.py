@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
+from memflow.benchmarks.models import StrictModel
 from memflow.errors import BadInput, MissingData
 from memflow.fingerprint import digest
 from memflow.words import HAN
@@ -27,12 +28,6 @@ Id = Annotated[str, StringConstraints(min_length=1, max_length=300)]
 ShortText = Annotated[str, StringConstraints(max_length=2_000)]
 LongText = Annotated[str, StringConstraints(max_length=200_000)]
 Model = TypeVar("Model", bound="StrictModel")
-
-
-class StrictModel(BaseModel):
-    """The base class of the parts of an annotation sheet or key. Unknown fields are validation errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Label(StrictModel):

@@ -14,6 +14,7 @@ from memflow.benchmarks.defaults import Annotation, Judging, SampleSize, ScoreAg
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import number_of
 from memflow.benchmarks.step_values import Question, States
+from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
@@ -70,11 +71,14 @@ class Benchmark(SampleSize, Simulation, Annotation, Judging, ScoreAggregation, A
         """Convert an answer of the prompt's output type to `Reply.parsed`; the default is for multiple choice."""
         return number_of(value)
 
-    @abstractmethod
     async def verdicts(
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
-        """Return the verdicts on one assistant's replies: at least one per probe, each with a value or a reason."""
+        """Return the verdicts on one assistant's replies: at least one per probe, each with a value or a reason.
+
+        The default is for multiple choice.
+        """
+        return choice_verdicts(domain, probes, replies)
 
     @abstractmethod
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:

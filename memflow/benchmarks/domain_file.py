@@ -1,6 +1,7 @@
 """Domains of a benchmark from `domains.toml` in its package: one table per domain, by name.
 
-The keys of a table are the fields of `Domain`, with lists for tuples.
+The keys of a table are the fields of `Domain`, with lists for tuples. With `base`, the name of an earlier domain, the
+domain has the data sets of that one, and its parameters beside its own.
 """
 
 from memflow.benchmarks.domains import Domain
@@ -10,7 +11,12 @@ from memflow.benchmarks.packaged import load_toml
 def load_domains(package: str) -> tuple[Domain, ...]:
     """Return the domains of `domains.toml` in the package of a benchmark, in order. The package has its name."""
     benchmark = package.rpartition(".")[2]
-    return tuple(
-        Domain(name=name, benchmark=benchmark, **table)
-        for name, table in load_toml(package, "domains.toml").items()
-    )
+    found: dict[str, Domain] = {}
+    for name, table in load_toml(package, "domains.toml").items():
+        fields = dict(table)
+        if "base" in fields:
+            base = found[fields.pop("base")]
+            parameters = {**base.parameters, **fields.get("parameters", {})}
+            fields |= {"datasets": base.datasets, "parameters": parameters}
+        found[name] = Domain(name=name, benchmark=benchmark, **fields)
+    return tuple(found.values())

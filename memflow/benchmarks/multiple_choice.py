@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, create_model
-
+from memflow.benchmarks.models import StrictModel, narrowed
 from memflow.errors import BadInput
 from memflow.metrics.choice import accuracy
 from memflow.records import Probe, Reply
@@ -13,10 +12,8 @@ from memflow.records import Probe, Reply
 LETTERS = "ABCDEFGHIJ"
 
 
-class Choice(BaseModel):
+class Choice(StrictModel):
     """The letter of an option."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     choice: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I", "J"]
 
@@ -25,9 +22,7 @@ class Choice(BaseModel):
 def choice_of(options: int) -> type[Choice]:
     """Return the Choice type limited to the letters of this many options."""
     letters = cast(Any, Literal)[tuple(LETTERS[:options])]
-    return cast(
-        type[Choice], create_model("Choice", __base__=Choice, __doc__=Choice.__doc__, choice=(letters, ...))
-    )
+    return narrowed(Choice, choice=(letters, ...))
 
 
 def lettered(options: Sequence[str]) -> str:

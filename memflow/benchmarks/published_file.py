@@ -17,7 +17,7 @@ from pydantic import BaseModel, StringConstraints, ValidationError
 from pydantic_core import from_json
 
 from memflow.benchmarks.datasets import Dataset
-from memflow.benchmarks.raw_records import RawRecord, RecordFault, first_error
+from memflow.benchmarks.raw_records import RawRecord, RecordFault, csv_records, first_error, json_lines
 from memflow.errors import BadInput
 from memflow.records import Record
 
@@ -71,14 +71,8 @@ class File:
 
     def lines(self, *, numbered: bool = False) -> Iterator[RawRecord]:
         """Yield each non-empty line as a JSON value. With `numbered`, the id is the number of earlier lines."""
-        # Not splitlines: texts hold other line separators, and JSON lets them stand.
-        lines = enumerate(self.text().split("\n"), start=1)
-        for position, (number, line) in enumerate((at, line) for at, line in lines if line.strip()):
-            record = RawRecord(f"line {number}", line, str(position) if numbered else "")
-            try:
-                yield replace(record, content=json.loads(line))
-            except (ValueError, RecursionError) as wrong:
-                yield replace(record, fault=f"the line is truncated or invalid JSON ({wrong})")
+        for position, record in enumerate(json_lines(self.text())):
+            yield replace(record, record_id=str(position) if numbered else "")
 
     def csv_header(self) -> list[str]:
         """Return the columns of a CSV file. Raises BadInput."""
@@ -95,26 +89,8 @@ class File:
         header = self.csv_header()
         if lacking := [name for name in columns if name not in header]:
             raise self.bad(f"the header lacks the columns {', '.join(lacking)}")
-        reader = csv.reader(io.StringIO(self.text(), newline=""))
-        next(reader)
-        position = 0
-        while True:
-            record = RawRecord(f"line {reader.line_num + 1}", "", str(position) if numbered else "")
-            try:
-                row = next(reader)
-            except StopIteration:
-                return
-            except csv.Error as wrong:
-                yield replace(record, fault=f"the row is invalid CSV ({wrong})")
-            else:
-                if not row:
-                    continue
-                if len(row) == len(header):
-                    yield replace(record, content=dict(zip(header, row, strict=True)))
-                else:
-                    fault = f"the row has {len(row)} fields, but the header has {len(header)}"
-                    yield replace(record, content=row, fault=fault)
-            position += 1
+        for position, record in enumerate(csv_records(self.text(), header)):
+            yield replace(record, record_id=str(position) if numbered else "")
 
     def parquet_rows(
         self,
@@ -152,6 +128,15 @@ class File:
             return RawRecord("the whole file", self._json(), record_id)
         except RecordFault as wrong:
             return RawRecord("the whole file", self.content.decode(errors="replace"), record_id, str(wrong))
+
+    def some(self, records: Iterable[RawRecord], items: str) -> Iterator[RawRecord]:
+        """Yield the records. Raises BadInput naming the expected `items` if there are none."""
+        empty = True
+        for record in records:
+            empty = False
+            yield record
+        if empty:
+            raise self.bad(f"the file has no {items}")
 
     def _text(self) -> str:
         try:

@@ -1,6 +1,9 @@
 """Records of files before they become rows: location, content, id and fault. published_file.py reads them."""
 
-from collections.abc import Callable, Iterable, Iterator
+import csv
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +25,38 @@ class RawRecord:
     content: Any
     record_id: str = ""
     fault: str | None = None
+
+
+def json_lines(text: str, **options: Any) -> Iterator[RawRecord]:
+    """Yield each non-empty line as a JSON value. `options` are those of json.loads."""
+    # Not splitlines: texts hold other line separators, and JSON lets them stand.
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield RawRecord(f"line {number}", json.loads(line, **options))
+            except (ValueError, RecursionError) as wrong:
+                fault = f"the line is truncated or invalid JSON ({wrong})"
+                yield RawRecord(f"line {number}", line, fault=fault)
+
+
+def csv_records(text: str, header: Sequence[str], **options: Any) -> Iterator[RawRecord]:
+    """Yield each non-empty row after the first as a dict by `header`. `options` are those of csv.reader."""
+    reader = csv.reader(io.StringIO(text, newline=""), **options)
+    next(reader)
+    while True:
+        where = f"line {reader.line_num + 1}"
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as wrong:
+            yield RawRecord(where, "", fault=f"the row is invalid CSV ({wrong})")
+            continue
+        if len(row) == len(header):
+            yield RawRecord(where, dict(zip(header, row, strict=True)))
+        elif row:
+            fault = f"the row has {len(row)} fields, but the header has {len(header)}"
+            yield RawRecord(where, row, fault=fault)
 
 
 def first_error(wrong: ValidationError) -> str:

@@ -4,11 +4,15 @@ An option that occurs verbatim wins by the question words in its line, then by r
 near a question word. Otherwise the option with most words in one line wins. Without a match, all options are returned.
 """
 
+import random
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
+from memflow.chat.requests import ChatRequest
+from memflow.fingerprint import seeded
 from memflow.metrics.stems import stem
 from memflow.words import HAN, search_words
 
@@ -49,6 +53,29 @@ def best_options(shown: str, question: str, options: Sequence[str]) -> list[int]
     if any(verbatim):
         return _best([found or (-1, -1, 0) for found in verbatim])
     return _best([_covered(lines, asks.words, _line(option).words) for option in options])
+
+
+def seeded_random(request: ChatRequest) -> random.Random:
+    """Return a random generator that depends on the request and the model's seed."""
+    said = [message.content for message in request.messages]
+    return random.Random(seeded(request.prompt, said, request.sampling.seed))
+
+
+def choose(
+    request: ChatRequest, question: str = "", is_unknown: Callable[[str], bool] = lambda option: False
+) -> Choice:
+    """Return the option with most support in the messages before the question, and in the gold context.
+
+    Of several, it is the first that `is_unknown`, or else a random one. `question` replaces that of the request.
+    """
+    options = unlettered(request.fields["options"])
+    context = request.fields.get("told", request.fields.get("known", ""))
+    shown = "\n".join([*(message.content for message in request.messages[:-1]), context])
+    best = best_options(shown, question or request.fields["question"], options)
+    unknown = next((number for number, option in enumerate(options) if is_unknown(option)), None)
+    if len(best) > 1 and unknown in best:
+        return Choice(choice=LETTERS[unknown])
+    return Choice(choice=LETTERS[seeded_random(request).choice(best)])
 
 
 def relevant_lines(shown: str, question: str) -> str:

@@ -15,6 +15,14 @@ LABEL = "scripted, not a language model"
 Handler = Callable[[ChatRequest], BaseModel | str]
 
 
+def scripted_handlers(package: str, by_stem: Mapping[str, Handler]) -> dict[str, Handler]:
+    """Return handlers by the names of a package's prompts, given by stem. A translation has the same handler."""
+    from memflow.chat.prompts import load_packaged, translated_stems  # noqa: PLC0415  (help needs no YAML)
+
+    translated = {f"{stem}_zh": by_stem[stem] for stem in translated_stems(package) if stem in by_stem}
+    return {load_packaged(package, stem).name: handler for stem, handler in {**by_stem, **translated}.items()}
+
+
 class ScriptedChat:
     """A chat that answers each prompt with its handler. Increase `version` when a handler changes.
 

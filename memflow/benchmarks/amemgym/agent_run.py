@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from memflow.benchmarks.amemgym.recorded_results import DIAGNOSIS, OVERALL, UserResults
+from memflow.benchmarks.models import PublishedModel
 from memflow.benchmarks.raw_records import first_error
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
@@ -32,15 +33,13 @@ class AgentModel(BaseModel):
     max_history_msgs: int | None = None
 
 
-class AgentConfig(BaseModel):
+class AgentConfig(PublishedModel):
     """The configuration of an agent of the published code."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     type: Name
     name: Name
     llm_config: AgentModel
-    agent_config: dict[str, Any] = {}
+    agent_config: dict[str, Any] = Field({})
 
     def settings(self) -> dict[str, Any]:
         """Return the settings that affect results. Texts in `agent_config` are omitted, since they may be API keys."""

@@ -13,7 +13,7 @@ import json
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
-from memflow.annotation.kind import DomainTables, Kind, KindConfig, read_kind_configs
+from memflow.annotation.kind import DomainTables, KindConfig, read_kinds
 from memflow.annotation.sampling import Candidate
 from memflow.annotation.sheet import Item, Label, Part, Unit, language_of
 from memflow.benchmarks.amemgym.states import History, exposed_values, histories
@@ -85,16 +85,14 @@ def _reliability_candidates(config: KindConfig, tables: DomainTables) -> Iterato
         yield Candidate(unit, {item.id: _option_name(options, gold_text)})
 
 
-_CONFIGS = read_kind_configs("memflow.benchmarks.amemgym")
-
-KINDS: dict[str, Kind] = {
-    name: Kind(name, "amemgym", _CONFIGS[name], candidates)
-    for name, candidates in {
+KINDS = read_kinds(
+    "memflow.benchmarks.amemgym",
+    {
         "exposure": _exposure_candidates,
         "integrity": _integrity_candidates,
         "reliability": _reliability_candidates,
-    }.items()
-}
+    },
+)
 
 
 def _exposing_openings(tables: DomainTables) -> Iterator[tuple[History, Turn]]:

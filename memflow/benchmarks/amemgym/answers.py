@@ -10,8 +10,9 @@ from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import Field, StringConstraints
 
+from memflow.benchmarks.models import StrictModel, narrowed
 from memflow.fingerprint import digest
 
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=64)]
@@ -32,25 +33,21 @@ def repeated(items: Iterable[str]) -> list[str]:
     return [item for item, count in Counter(items).items() if count > 1]
 
 
-class _Bounded(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DraftVariable(_Bounded):
+class DraftVariable(StrictModel):
     """A state variable and its possible values."""
 
     name: Name
     values: list[Value] = Field(min_length=2, max_length=6)
 
 
-class DraftQuestion(_Bounded):
+class DraftQuestion(StrictModel):
     """A question and the state variables that its answer depends on."""
 
     question: Sentence
     variables: list[DraftVariable] = Field(min_length=1, max_length=4)
 
 
-class DraftQuestions(_Bounded):
+class DraftQuestions(StrictModel):
     """All questions of a user."""
 
     questions: list[DraftQuestion] = Field(min_length=1, max_length=20)
@@ -68,7 +65,7 @@ class DraftQuestions(_Bounded):
         return None
 
 
-class _ByName(_Bounded):
+class _ByName(StrictModel):
     """An answer for each of the names in the request, which may be those of attributes."""
 
     def chosen(self) -> dict[str, Any]:
@@ -100,7 +97,7 @@ class Choices(_ByName):
         return None
 
 
-class Portrait(_Bounded):
+class Portrait(StrictModel):
     """A person's name, and what is told of them at length, summed up."""
 
     name: Name
@@ -115,14 +112,14 @@ class Values(_ByName):
         return {name: value for name, value in super().chosen().items() if value is not None}
 
 
-class Move(_Bounded):
+class Move(StrictModel):
     """A variable that changes, and its new value."""
 
     variable: Name
     value: Value
 
 
-class Updates(_Bounded):
+class Updates(StrictModel):
     """What a period is about, and what changes in it."""
 
     summary: PeriodSummary
@@ -138,14 +135,14 @@ class Updates(_Bounded):
         return f"{', '.join(names)}: more than once" if names else None
 
 
-class Group(_Bounded):
+class Group(StrictModel):
     """State variables that belong together, and the text for them."""
 
     variables: list[Name] = Field(min_length=1, max_length=3)
     text: MessageText
 
 
-class Groups(_Bounded):
+class Groups(StrictModel):
     """Life events, or first messages, each for one to three variables."""
 
     groups: list[Group] = Field(min_length=1, max_length=80)
@@ -162,31 +159,31 @@ class Groups(_Bounded):
         return None
 
 
-class Utterance(_Bounded):
+class Utterance(StrictModel):
     """One message of the user."""
 
     text: MessageText
 
 
-class AnswerTexts(_Bounded):
+class AnswerTexts(StrictModel):
     """One personalised answer for each variant, in order."""
 
     answers: list[Paragraph] = Field(min_length=1, max_length=32)
 
 
-class AnswerText(_Bounded):
+class AnswerText(StrictModel):
     """One personalised answer."""
 
     answer: Paragraph
 
 
-class ChoiceAnswer(_Bounded):
+class ChoiceAnswer(StrictModel):
     """The number of an option."""
 
     answer: int = Field(ge=1, le=32)
 
 
-class Findings(_Bounded):
+class Findings(StrictModel):
     """Of each claim, in order, whether it is borne out."""
 
     supported: list[Literal["yes", "no"]] = Field(min_length=1, max_length=100)
@@ -195,9 +192,9 @@ class Findings(_Bounded):
 @cache
 def questions_of(questions: int, variables: int, values: int) -> type[DraftQuestions]:
     """Return DraftQuestions with exactly these numbers of questions, variables per question and values per variable."""
-    variable = _narrowed(DraftVariable, values=(list[Value], _exactly(values)))
-    question = _narrowed(DraftQuestion, variables=(_list(variable), _exactly(variables)))
-    return _narrowed(DraftQuestions, questions=(_list(question), _exactly(questions)))
+    variable = narrowed(DraftVariable, values=(list[Value], _exactly(values)))
+    question = narrowed(DraftQuestion, variables=(_list(variable), _exactly(variables)))
+    return narrowed(DraftQuestions, questions=(_list(question), _exactly(questions)))
 
 
 def values_of(schema: Schema, *, optional: bool = False) -> type[Values]:
@@ -223,7 +220,7 @@ def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updat
     """
     # A unique class name: pydantic tells classes of the same name apart by their module path in the schema.
     moves = [
-        _narrowed(
+        narrowed(
             Move,
             f"Move_{digest(name, tuple(values))[:8]}",
             variable=(_one_of((name,)), ...),
@@ -232,36 +229,32 @@ def updates_of(schema: Schema, min_changes: int, max_changes: int) -> type[Updat
         for name, values in schema.items()
     ]
     move = reduce(or_, moves)
-    return _narrowed(Updates, moves=(_list(move), Field(min_length=min_changes, max_length=max_changes)))
+    return narrowed(Updates, moves=(_list(move), Field(min_length=min_changes, max_length=max_changes)))
 
 
 def groups_of(variables: tuple[str, ...]) -> type[Groups]:
     """Return Groups over exactly these variables."""
     names = Field(min_length=1, max_length=min(3, len(variables)))
-    group = _narrowed(Group, variables=(_list(_one_of(variables)), names))
-    return _narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
+    group = narrowed(Group, variables=(_list(_one_of(variables)), names))
+    return narrowed(Groups, groups=(_list(group), Field(min_length=1, max_length=len(variables))))
 
 
 @cache
 def answers_of(variants: int) -> type[AnswerTexts]:
     """Return AnswerTexts with exactly one answer per variant."""
-    return _narrowed(AnswerTexts, answers=(list[Paragraph], _exactly(variants)))
+    return narrowed(AnswerTexts, answers=(list[Paragraph], _exactly(variants)))
 
 
 @cache
 def choice_of(options: int) -> type[ChoiceAnswer]:
     """Return ChoiceAnswer with a valid option number."""
-    return _narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))
+    return narrowed(ChoiceAnswer, answer=(int, Field(ge=1, le=options)))
 
 
 @cache
 def findings_of(claims: int) -> type[Findings]:
     """Return Findings with exactly one answer per claim."""
-    return _narrowed(Findings, supported=(_list(_one_of(("no", "yes"))), _exactly(claims)))
-
-
-def _narrowed(base: Any, name: str | None = None, /, **fields: Any) -> Any:
-    return create_model(name or base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+    return narrowed(Findings, supported=(_list(_one_of(("no", "yes"))), _exactly(claims)))
 
 
 def _by_name(base: type[N], types: Mapping[str, Any]) -> type[N]:
@@ -269,7 +262,7 @@ def _by_name(base: type[N], types: Mapping[str, Any]) -> type[N]:
     fields = {
         f"variable_{index}": (type_, Field(alias=name)) for index, (name, type_) in enumerate(types.items())
     }
-    return cast(type[N], _narrowed(base, **fields))
+    return narrowed(base, **fields)
 
 
 def _one_of(names: Iterable[str]) -> Any:

@@ -1,7 +1,6 @@
 """The `Benchmark` implementation of AMemGym, which calls the other modules of this package."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
 from memflow.benchmarks.amemgym.answers import ChoiceAnswer, Values
 from memflow.benchmarks.amemgym.comparison import memory_score_measures, probe_slices
@@ -20,19 +19,17 @@ from memflow.benchmarks.amemgym.states import make_states
 from memflow.benchmarks.amemgym.turns import make_turns
 from memflow.benchmarks.amemgym.verdicts import make_verdicts
 from memflow.benchmarks.amemgym.wording import JUDGE, prompt, simulator_prompts
-from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.capabilities import EvolutionFeedback, MemoryClaims
-from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.step_values import MemorySnapshots
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
-from memflow.judges.cases import JudgeCase
 from memflow.memories.memory import Recall
 from memflow.metrics.backends import MetricBackends
-from memflow.records import Claim, FeedbackRound, GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
-from memflow.run.play import Episode, Replier
+from memflow.records import Claim, FeedbackRound, Probe, Record, Reply, Turn, Verdict
+from memflow.run.play import Episode
 from memflow.scoring.measures import Measure, VerdictValues
 
 
@@ -40,34 +37,19 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
     """The implementation of AMemGym's pipeline steps."""
 
     name = "amemgym"
+    records = staticmethod(read_records)
+    contents = staticmethod(count_contents)
+    states = staticmethod(make_states)
+    turns = staticmethod(make_turns)
+    probes = staticmethod(make_probes)
+    replier = staticmethod(make_replier)
+    scores = staticmethod(make_scores)
+    claims = staticmethod(make_claims)
+    judge_cases = staticmethod(judge_cases)
+    simulator_prompts = staticmethod(simulator_prompts)
     probe_slices = staticmethod(probe_slices)
     judged_metrics = frozenset({FACTUAL_RECALL})
     claim_metric = FACTUAL_RECALL
-
-    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return read_records(dataset, files)
-
-    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
-        return count_contents(records)
-
-    async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
-        return await make_states(domain, records, simulator)
-
-    async def turns(
-        self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
-    ) -> list[Turn]:
-        return await make_turns(domain, records, states, simulator)
-
-    async def probes(
-        self,
-        domain: Domain,
-        records: Sequence[Record],
-        states: States,
-        turns: Sequence[Turn],
-        simulator: Chat,
-        gold_labels: Sequence[GoldLabel] = (),
-    ) -> list[Probe]:
-        return await make_probes(domain, records, states, turns, simulator)
 
     def episodes(
         self,
@@ -80,9 +62,6 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
     ) -> list[Episode]:
         return make_episodes(domain, states, turns, simulator)
 
-    def replier(self, domain: Domain, chat: Chat) -> Replier | None:
-        return make_replier(domain, chat)
-
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(probe, recall, gold_context)
 
@@ -93,9 +72,6 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
         self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
     ) -> list[Verdict]:
         return make_verdicts(domain, probes, replies)
-
-    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        return make_scores(domain, results)
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         yield from super().measures(domain, values)
@@ -110,9 +86,6 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
         turns: Sequence[Turn],
     ) -> str:
         return make_evolution_feedback(feedback, probes, replies, turns)
-
-    def claims(self, domain: Domain, assistant: str, states: States, turns: Sequence[Turn]) -> list[Claim]:
-        return make_claims(domain, assistant, states, turns)
 
     async def judge_claims(
         self, domain: Domain, claims: Sequence[Claim], snapshots: MemorySnapshots, judge: Chat
@@ -136,12 +109,6 @@ class AMemGym(Benchmark, EvolutionFeedback, MemoryClaims):
         """
         stages = {"state", "utterance", "question"} if is_generated(domain) else set()
         return frozenset(stages | ({"memory"} if parse_config(domain).policy == "on" else set()))
-
-    def simulator_prompts(self) -> list[Prompt]:
-        return simulator_prompts()
-
-    def judge_cases(self) -> Sequence[JudgeCase]:
-        return judge_cases()
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return [prompt(stem) for stem in JUDGE] if table == "score.claims" else []

@@ -3,9 +3,10 @@
 from datetime import date
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from memflow.benchmarks.domains import Domain, parse_parameters
+from memflow.benchmarks.models import StrictModel
 from memflow.errors import BadSettings
 
 USERS_AT_ONCE = 256
@@ -16,10 +17,8 @@ PUBLISHED_CONTEXT = 2
 """Number of latest session messages in the context of the published code's user model."""
 
 
-class AMemGymConfig(BaseModel):
+class AMemGymConfig(StrictModel):
     """AMemGym's parameters (paper, section 3 and appendix A)."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     users: int = Field(20, ge=1)
     """Number of users to generate."""

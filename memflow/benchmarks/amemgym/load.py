@@ -43,7 +43,7 @@ def read_users(file: File) -> Iterator[RawRecord]:
     return parse_records(file.json_items("user"), validated(PublishedUser, "id"))
 
 
-def count_contents(records: Sequence[Record]) -> Contents:
+def count_contents(dataset: Dataset, records: Sequence[Record]) -> Contents:
     """Return the numbers of published users, sessions and questions; for other files, the number of records."""
     contents = [json.loads(record.content) for record in valid_records(records)]
     users = [PublishedUser.model_validate(content) for content in contents if "state_schema" in content]

@@ -18,11 +18,16 @@ from memflow.benchmarks.api import States
 from memflow.benchmarks.domains import Domain
 from memflow.chat.requests import Chat
 from memflow.concurrency import gather_bounded
-from memflow.records import Probe, Record, Turn
+from memflow.records import GoldLabel, Probe, Record, Turn
 
 
 async def make_probes(
-    domain: Domain, records: Sequence[Record], states: States, turns: Sequence[Turn], simulator: Chat
+    domain: Domain,
+    records: Sequence[Record],
+    states: States,
+    turns: Sequence[Turn],
+    simulator: Chat,
+    gold_labels: Sequence[GoldLabel] = (),
 ) -> list[Probe]:
     """Return the probes by user, period and question.
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
+from memflow.benchmarks.models import PublishedModel
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.errors import BadInput
@@ -25,24 +26,20 @@ _PUBLISHED = re.compile(r"(?:^|/)(?P<user>[^/]+)/interactions(?:/period_(?P<peri
 _PERIOD = re.compile(r"period_(\d+)")
 
 
-class RecordedMessage(BaseModel):
+class RecordedMessage(PublishedModel):
     """A recorded message. The field names are the names in the published code."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
     role: Literal["user", "assistant"]
     content: str = Field(min_length=1, max_length=10_000_000)
 
 
-class RecordedDialogue(BaseModel):
+class RecordedDialogue(PublishedModel):
     """The sessions of one user in one period. `cut` lists the numbers of sessions that lack messages at the end."""
-
-    model_config = ConfigDict(frozen=True)
 
     user: str
     period: int
     sessions: list[list[RecordedMessage]]
-    cut: list[int] = []
+    cut: list[int] = Field([])
 
 
 _SESSIONS = TypeAdapter(list[list[RecordedMessage]])

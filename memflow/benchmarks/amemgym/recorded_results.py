@@ -11,8 +11,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
+from memflow.benchmarks.models import PublishedModel
 from memflow.benchmarks.published_file import File
 from memflow.benchmarks.raw_records import RawRecord, first_error, parse_records
 
@@ -23,17 +24,13 @@ _PERIODS = TypeAdapter(Annotated[list[list[Any]], Field(min_length=1)])
 _FILE = re.compile(rf"(?:^|/)(?P<user>[^/]+)/(?P<name>{re.escape(OVERALL)}|{re.escape(DIAGNOSIS)})")
 
 
-class _Result(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="ignore")
-
-
-class ScoreOfChoice(_Result):
+class ScoreOfChoice(PublishedModel):
     """The scores of an answer to a question."""
 
     accuracy: float = Field(ge=0, le=1)
 
 
-class Usage(_Result):
+class Usage(PublishedModel):
     """The usage of a request. In the published code, `output_tokens` counts prompt and answer together."""
 
     input_tokens: int | None = None
@@ -48,7 +45,7 @@ class Usage(_Result):
         return max(0, self.output_tokens - self.input_tokens)
 
 
-class ChoiceResult(_Result):
+class ChoiceResult(PublishedModel):
     """An answer to a question: the gold option (`answer`, from 0) and the chosen option (`response`, from 1).
 
     If the model's answer names no option (`json_error`), the published code chooses an option at random.
@@ -76,7 +73,7 @@ class ChoiceResult(_Result):
             yield self.response, tuple(self.response_state), self.response_choice
 
 
-class StateValue(_Result):
+class StateValue(PublishedModel):
     """The value of one variable that the model answered (`response_state`; null if missing), and the true value."""
 
     info_type: str = Field(min_length=1)
@@ -86,7 +83,7 @@ class StateValue(_Result):
     score: float = Field(ge=0, le=1)
 
 
-class StateResult(_Result):
+class StateResult(PublishedModel):
     """An answer to the state probe of a question. The query begins with the possible values of the variables.
 
     If the question requires a variable twice, `results` has two equal items.

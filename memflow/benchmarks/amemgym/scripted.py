@@ -32,9 +32,9 @@ from memflow.benchmarks.amemgym.scripted_reading import (
     statements,
 )
 from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies, vocabulary_of
-from memflow.benchmarks.amemgym.wording import bilingual_prompts
+from memflow.benchmarks.amemgym.wording import PACKAGE
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler
+from memflow.chat.scripted import scripted_handlers
 from memflow.fingerprint import seeded
 
 _NAME = re.compile(r"[A-Z][\w'’-]+ [A-Z][\w'’-]+")
@@ -264,35 +264,27 @@ def _reply(request: ChatRequest) -> str:
     return replies[0] if replies else _rng(request).choice(vocabulary_of(request).replies)
 
 
-_BY_STEM: dict[str, Handler] = {
-    "portrait": _portrait,
-    "questions": _questions,
-    "refine": _refine,
-    "unify": _unify,
-    "initial_state": _initial_state,
-    "updates": _updates,
-    "events": _events,
-    "opening": _opening,
-    "utterance": _utterance,
-    "exposure": _exposure,
-    "utterance_again": _utterance_again,
-    "answers": _answers,
-    "recover": _recover,
-    "answer_again": _answer_again,
-    "follow_up": _next,
-    "follow_up_published": _next,
-    "reply": _reply,
-    "reply_with_notes": _reply,
-    "choice": _choice,
-    "choice_with_notes": _choice,
-    "choice_told": _choice,
-    "state": _state,
-    "state_with_notes": _state,
-    "state_told": _state,
-    "claims": _claims,
-}
-
-HANDLERS = {f"amemgym/{stem}": handler for stem, handler in _BY_STEM.items()}
-HANDLERS |= {
-    f"amemgym/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in bilingual_prompts()
-}
+HANDLERS = scripted_handlers(
+    PACKAGE,
+    {
+        "portrait": _portrait,
+        "questions": _questions,
+        "refine": _refine,
+        "unify": _unify,
+        "initial_state": _initial_state,
+        "updates": _updates,
+        "events": _events,
+        "opening": _opening,
+        "utterance": _utterance,
+        "exposure": _exposure,
+        "utterance_again": _utterance_again,
+        "answers": _answers,
+        "recover": _recover,
+        "answer_again": _answer_again,
+        **dict.fromkeys(("follow_up", "follow_up_published"), _next),
+        **dict.fromkeys(("reply", "reply_with_notes"), _reply),
+        **dict.fromkeys(("choice", "choice_with_notes", "choice_told"), _choice),
+        **dict.fromkeys(("state", "state_with_notes", "state_told"), _state),
+        "claims": _claims,
+    },
+)

@@ -6,9 +6,8 @@ with the same fields.
 
 import json
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
-
-from pydantic import BaseModel
 
 from memflow.chat import prompts
 from memflow.chat.prompts import Prompt
@@ -18,16 +17,8 @@ JUDGE = ("claims",)
 """Prompts of the judge."""
 _OF_ASSISTANTS = ("choice", "reply", "state")
 """How the names of the assistants' prompts begin."""
-
-
-def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Return a prompt of this benchmark by its stem, in a language; see `chat.prompts.spoken`."""
-    return prompts.load_in_language(PACKAGE, stem, output, language)
-
-
-def bilingual_prompts() -> frozenset[str]:
-    """Return the names of the prompts that have a Chinese version."""
-    return prompts.translated_stems(PACKAGE)
+prompt = partial(prompts.load_in_language, PACKAGE)
+"""Return a prompt of this benchmark by its stem, in a language."""
 
 
 def simulator_prompts() -> list[Prompt]:

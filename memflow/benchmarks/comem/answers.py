@@ -1,16 +1,17 @@
 """Output types of CoMem's prompts. Every field is bounded, so that a server can enforce the schema.
 
-`narrowed` limits the choices to the options of one question.
+`narrowed_choice` limits the choices to the options of one question.
 """
 
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, cast
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, create_model
+from pydantic import StringConstraints
 
+from memflow.benchmarks.models import StrictModel, narrowed
 from memflow.benchmarks.multiple_choice import LETTERS, Choice
 
-__all__ = ["LONGEST_GROUNDS", "UNKNOWN_CHOICE", "Choice", "Finding", "Review", "narrowed"]
+__all__ = ["LONGEST_GROUNDS", "UNKNOWN_CHOICE", "Choice", "Finding", "Review", "narrowed_choice"]
 
 UNKNOWN_CHOICE = "UNKNOWN"
 """The choice of an annotator where the visible messages do not contain the answer."""
@@ -19,10 +20,8 @@ LONGEST_GROUNDS = 400
 Grounds = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=LONGEST_GROUNDS)]
 
 
-class Finding(BaseModel):
+class Finding(StrictModel):
     """What an annotator finds to be right. The reasons come first, so that a model gives them before it chooses."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     why: Grounds
     choice: Literal["A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "UNKNOWN"]
@@ -38,9 +37,7 @@ F = TypeVar("F", bound=Finding)
 
 
 @cache
-def narrowed(shape: type[F], options: int) -> type[F]:
+def narrowed_choice(shape: type[F], options: int) -> type[F]:
     """Return a Finding or Review whose choice is an existing option's letter or UNKNOWN."""
     letters = cast(Any, Literal)[(*LETTERS[:options], UNKNOWN_CHOICE)]
-    return cast(
-        type[F], create_model(shape.__name__, __base__=shape, __doc__=shape.__doc__, choice=(letters, ...))
-    )
+    return narrowed(shape, choice=(letters, ...))

@@ -1,9 +1,8 @@
 """The `Benchmark` implementation of CoMem, which calls the other modules of this package."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 
-from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
+from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.comem.annotation.labels import dropped_by_source, labels_from_source
 from memflow.benchmarks.comem.annotation.rounds import annotate, annotation_prompts
 from memflow.benchmarks.comem.config import parse_config
@@ -13,17 +12,14 @@ from memflow.benchmarks.comem.question import build_question
 from memflow.benchmarks.comem.scoring import make_scores, probe_slices
 from memflow.benchmarks.comem.scripted import HANDLERS
 from memflow.benchmarks.comem.turns import make_turns
-from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.step_values import Annotators
-from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.errors import BadSettings
 from memflow.memories.memory import Recall
-from memflow.metrics.backends import MetricBackends
-from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.records import GoldLabel, Probe, Record, Turn
 from memflow.scoring.measures import Measure, VerdictValues, change_measures
 
 
@@ -31,13 +27,10 @@ class CoMem(Benchmark):
     """The implementation of CoMem's pipeline steps. CoMem's users have no structured states."""
 
     name = "comem"
+    records = staticmethod(read_records)
+    contents = staticmethod(count_contents)
+    scores = staticmethod(make_scores)
     probe_slices = staticmethod(probe_slices)
-
-    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return read_records(dataset, files)
-
-    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
-        return count_contents(dataset, records)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
@@ -83,14 +76,6 @@ class CoMem(Benchmark):
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(probe, recall, gold_context)
-
-    async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
-    ) -> list[Verdict]:
-        return choice_verdicts(domain, probes, replies)
-
-    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        return make_scores(domain, results)
 
     def measures(self, domain: Domain, values: VerdictValues) -> Iterator[Measure]:
         yield from super().measures(domain, values)

@@ -2,18 +2,17 @@
 
 from typing import Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from memflow.benchmarks.domains import Domain, parse_parameters
+from memflow.benchmarks.models import StrictModel
 
 UNKNOWN: Final = "unknown"
 """The label where the visible messages do not contain the answer."""
 
 
-class CoMemConfig(BaseModel):
+class CoMemConfig(StrictModel):
     """CoMem's parameters."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     checkpoints: tuple[float, ...] = Field((0.25, 0.5, 0.75, 1.0), min_length=1, max_length=20)
     """Shares of a context after which the questions are asked (paper, section 3.1). Checkpoint 0 comes

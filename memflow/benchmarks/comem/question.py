@@ -3,26 +3,17 @@
 A prompt with a Chinese version has a second file `<stem>_zh.md` with the same fields.
 """
 
-from pydantic import BaseModel
+from functools import partial
 
 from memflow.benchmarks.api import Question
 from memflow.benchmarks.multiple_choice import choice_of, lettered
-from memflow.chat import prompts
-from memflow.chat.prompts import Prompt
+from memflow.chat.prompts import load_in_language
 from memflow.memories.memory import Recall
 from memflow.records import Probe
 
 PACKAGE = "memflow.benchmarks.comem"
-
-
-def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Return a prompt of this benchmark by its stem, in a language; see `chat.prompts.spoken`."""
-    return prompts.load_in_language(PACKAGE, stem, output, language)
-
-
-def bilingual_prompts() -> frozenset[str]:
-    """Return the names of the prompts that have a Chinese version."""
-    return prompts.translated_stems(PACKAGE)
+prompt = partial(load_in_language, PACKAGE)
+"""Return a prompt of this benchmark by its stem, in a language."""
 
 
 def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:

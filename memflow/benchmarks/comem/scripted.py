@@ -5,33 +5,17 @@ The handlers read only the prompt (benchmarks/scripted_reader.py). If the prompt
 sometimes disagree.
 """
 
-import random
-
 from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNKNOWN_CHOICE, Finding, Review
 from memflow.benchmarks.comem.contexts import unknown_option
-from memflow.benchmarks.comem.question import bilingual_prompts
+from memflow.benchmarks.comem.question import PACKAGE
 from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
-from memflow.benchmarks.scripted_reader import best_options, relevant_lines
+from memflow.benchmarks.scripted_reader import best_options, choose, relevant_lines
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler
-from memflow.fingerprint import seeded
+from memflow.chat.scripted import scripted_handlers
 
 
 def _choice(request: ChatRequest) -> Choice:
-    options = unlettered(request.fields["options"])
-    before = [message.content for message in request.messages[:-1]]
-    shown = "\n".join([*before, request.fields.get("told", "")])
-    return Choice(choice=LETTERS[chosen(shown, request, options)])
-
-
-def chosen(shown: str, request: ChatRequest, options: tuple[str, ...]) -> int:
-    """Return the index of the option that the text supports best. Ties are broken by a seeded random choice."""
-    best = best_options(shown, request.fields["question"], options)
-    untold = unknown_option(options)
-    if untold is not None and len(best) > 1 and untold - 1 in best:
-        return untold - 1
-    said = [message.content for message in request.messages]
-    return random.Random(seeded(request.prompt, said, request.sampling.seed)).choice(best)
+    return choose(request, is_unknown=lambda option: unknown_option([option]) is not None)
 
 
 def _annotate(request: ChatRequest) -> Finding:
@@ -60,11 +44,11 @@ def _found(shown: str, request: ChatRequest) -> Finding:
     return Review(why=why, choice=choice, right=told.partition(". ")[0] == choice)
 
 
-_BY_STEM: dict[str, Handler] = {
-    **dict.fromkeys(("choice", "choice_with_notes", "choice_told"), _choice),
-    **dict.fromkeys(("annotate", "annotate_told"), _annotate),
-    "verify": _verify,
-}
-
-HANDLERS = {f"comem/{stem}": handler for stem, handler in _BY_STEM.items()}
-HANDLERS |= {f"comem/{stem}_zh": handler for stem, handler in _BY_STEM.items() if stem in bilingual_prompts()}
+HANDLERS = scripted_handlers(
+    PACKAGE,
+    {
+        **dict.fromkeys(("choice", "choice_with_notes", "choice_told"), _choice),
+        **dict.fromkeys(("annotate", "annotate_told"), _annotate),
+        "verify": _verify,
+    },
+)

@@ -1,15 +1,12 @@
 """Output types of the prompts. Answers to open questions are free text."""
 
-from pydantic import BaseModel, ConfigDict
-
+from memflow.benchmarks.models import StrictModel
 from memflow.benchmarks.multiple_choice import Choice
 
 __all__ = ["Choice", "Judged"]
 
 
-class Judged(BaseModel):
+class Judged(StrictModel):
     """Whether an answer is correct."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     correct: bool

@@ -1,11 +1,9 @@
 """The `Benchmark` implementation of own dialogues, which calls the other modules of this package."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
-from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.datasets import Contents, Dataset
+from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.dialogues.config import parse_config
 from memflow.benchmarks.dialogues.load import count_contents, load_dialogues, read_records
 from memflow.benchmarks.dialogues.probes import make_probes
@@ -21,22 +19,19 @@ from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.judges.cases import JudgeCase, load_cases
 from memflow.memories.memory import Recall
-from memflow.metrics.backends import MetricBackends
-from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.records import GoldLabel, Probe, Record, Turn
 
 
 class Dialogues(Benchmark):
     """The implementation of the pipeline steps for own dialogues. A dialogue is an episode."""
 
     name = "dialogues"
+    records = staticmethod(read_records)
+    contents = staticmethod(count_contents)
+    verdicts = staticmethod(make_verdicts)
+    scores = staticmethod(make_scores)
     probe_slices = staticmethod(probe_slices)
     judged_metrics = JUDGED_METRICS
-
-    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return read_records(dataset, files)
-
-    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
-        return count_contents(records)
 
     def size(self, domain: Domain, records: Sequence[Record]) -> int:
         return len(load_dialogues(domain.limited(0), records))
@@ -72,14 +67,6 @@ class Dialogues(Benchmark):
 
     def parse(self, probe: Probe, value: Any) -> str:
         return number_of(value) if isinstance(value, Choice) else str(value).strip()
-
-    async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
-    ) -> list[Verdict]:
-        return await make_verdicts(domain, probes, replies, backends)
-
-    def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
-        return make_scores(domain, results)
 
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         judged = table == "score.verdicts" and parse_config(domain).judged

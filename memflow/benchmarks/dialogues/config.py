@@ -2,13 +2,12 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from memflow.benchmarks.dialogues.schema import OpenMetric
 from memflow.benchmarks.domains import Domain, parse_parameters
+from memflow.benchmarks.models import StrictModel
 
 
-class DialoguesConfig(BaseModel):
+class DialoguesConfig(StrictModel):
     """The parameters of a domain.
 
     `open_metric` scores open questions that name no metric of their own. `arrivals` states which messages are written
@@ -16,8 +15,6 @@ class DialoguesConfig(BaseModel):
     such a group divides the group. Without `judged`, no judge is calibrated or asked, and a question that needs one has
     no value.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     open_metric: OpenMetric = "f1"
     arrivals: Literal["message", "pair", "session"] = "message"

@@ -12,6 +12,7 @@ from typing import Any
 
 from memflow.benchmarks.dialogues.schema import LISTS, MARKS, ROWS
 from memflow.benchmarks.own_files import FileProblem
+from memflow.benchmarks.raw_records import csv_records, json_lines
 from memflow.suggestions import unknown_name
 
 DELIMITERS = (",", ";", "\t")
@@ -82,24 +83,16 @@ def _json_lines(name: str, content: bytes) -> Iterator[SourceRow]:
             "the file is a JSON list; JSON Lines has one JSON object per line, without commas between them"
         )
         raise _fault(name, "line 1", advice)
-    # Not splitlines: texts hold other line separators, and JSON lets them stand.
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        where = f"line {number}"
-        try:
-            value = json.loads(line, object_pairs_hook=_unique)
-        except (ValueError, RecursionError) as wrong:
-            yield SourceRow(
-                name, where, line, f"the line is truncated or invalid JSON ({wrong}); fix the line"
-            )
-            continue
-        if not isinstance(value, dict):
-            yield SourceRow(name, where, line, "the line is not a JSON object; write it in braces")
+    for line in json_lines(text, object_pairs_hook=_unique):
+        if line.fault is not None:
+            yield SourceRow(name, line.where, line.content, f"{line.fault}; fix the line")
+        elif not isinstance(line.content, dict):
+            fault = "the line is not a JSON object; write it in braces"
+            yield SourceRow(name, line.where, line.content, fault)
         else:
             # A null field still tells the kind of a row.
-            marks = {mark: None for mark in MARKS.values() if mark in value}
-            yield SourceRow(name, where, {**marks, **_without_null(value)})
+            marks = {mark: None for mark in MARKS.values() if mark in line.content}
+            yield SourceRow(name, line.where, {**marks, **_without_null(line.content)})
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -141,26 +134,14 @@ def _csv_rows(name: str, text: str) -> Iterator[SourceRow]:
     delimiter = max(DELIMITERS, key=lambda each: len(known.intersection(header_with(each))))
     header = header_with(delimiter)
     mark = _checked_mark(name, "line 1", header)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    next(reader)
-    while True:
-        where = f"line {reader.line_num + 1}"
-        try:
-            cells = next(reader)
-        except StopIteration:
-            return
-        except csv.Error as wrong:
-            yield SourceRow(name, where, "", f"the row is invalid CSV ({wrong}); fix the quotation marks")
-            continue
-        if not any(cell.strip() for cell in cells):
-            continue
-        if len(cells) != len(header):
-            fault = f"the row has {len(cells)} cells, but the header has {len(header)}; quote cells with {delimiter!r}"
-            yield SourceRow(name, where, cells, fault)
-            continue
-        row = zip(header, cells, strict=True)
-        content = {field: _cell(field, each) for field, each in row if each.strip()}
-        yield SourceRow(name, where, {mark: None, **content})
+    for row in csv_records(text, header, delimiter=delimiter, strict=True):
+        if row.fault is None:
+            content = {field: _cell(field, each) for field, each in row.content.items() if each.strip()}
+            if content:
+                yield SourceRow(name, row.where, {mark: None, **content})
+        elif not row.content or any(map(str.strip, row.content)):  # not a row of blank cells
+            advice = f"quote cells with {delimiter!r}, and close the quotation marks"
+            yield SourceRow(name, row.where, row.content, f"{row.fault}; {advice}")
 
 
 def _cell(field: str, text: str) -> Any:

@@ -52,7 +52,7 @@ def _record_fault(row: SourceRow, problems: Sequence[FileProblem]) -> str | None
     return f"{place}: {own[0].text}{more}" if place else f"{own[0].text}{more}"
 
 
-def count_contents(records: Sequence[Record]) -> Contents:
+def count_contents(dataset: Dataset, records: Sequence[Record]) -> Contents:
     """Return the numbers of dialogues, messages and questions, and the quarantined questions of valid records."""
     dialogues, problems = join_rows("", _rows(records))
     counts = {

@@ -1,25 +1,16 @@
 """Functions that load the prompts and build the prompt of a probe. A Chinese version has the ending `_zh`."""
 
-from pydantic import BaseModel
+from functools import partial
 
 from memflow.benchmarks.api import Question
 from memflow.benchmarks.multiple_choice import choice_of, lettered
-from memflow.chat import prompts
-from memflow.chat.prompts import Prompt
+from memflow.chat.prompts import load_in_language
 from memflow.memories.memory import Recall
 from memflow.records import Probe
 
 PACKAGE = "memflow.benchmarks.dialogues"
-
-
-def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Return a prompt of this benchmark by its stem, in a language."""
-    return prompts.load_in_language(PACKAGE, stem, output, language)
-
-
-def bilingual_prompts() -> frozenset[str]:
-    """Return the stems of the prompts that have a Chinese version."""
-    return prompts.translated_stems(PACKAGE)
+prompt = partial(load_in_language, PACKAGE)
+"""Return a prompt of this benchmark by its stem, in a language."""
 
 
 def build_question(probe: Probe, recall: Recall, gold_context: str | None) -> Question:

@@ -11,8 +11,9 @@ from difflib import get_close_matches
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError
 
+from memflow.benchmarks.models import StrictModel
 from memflow.suggestions import unknown_name
 
 LONGEST_NAME = 200
@@ -121,11 +122,7 @@ Names = Annotated[tuple[Name, ...], BeforeValidator(_listed)]
 Language = Literal["en", "zh"]
 
 
-class _Fields(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class MessageFields(_Fields):
+class MessageFields(StrictModel):
     """A message. Without an id, its number in the dialogue is its id, from 1."""
 
     id: Name | None = None
@@ -136,7 +133,7 @@ class MessageFields(_Fields):
     session: Name | None = None
 
 
-class QuestionFields(_Fields):
+class QuestionFields(StrictModel):
     """A question. With `options`, it is multiple choice.
 
     It is asked after the message `after`, the session `session` or the date `date`, otherwise at the end.
@@ -154,17 +151,17 @@ class QuestionFields(_Fields):
     evidence: Names = ()
     metric: Literal["accuracy", "exact_match", "f1", "rouge_l", "judge", "abstention"] | None = None
     type: Name | None = None
-    slices: dict[Name, Name] = {}
+    slices: dict[Name, Name] = Field({})
     language: Language | None = None
 
 
-class DialogueFields(_Fields):
+class DialogueFields(StrictModel):
     """A dialogue with its messages and questions. messages and questions are validated one by one."""
 
     id: Name
     language: Language | None = None
     messages: list[Any]
-    questions: list[Any] = []
+    questions: list[Any] = Field([])
 
 
 class MessageRow(MessageFields):

@@ -4,19 +4,17 @@ The handlers read only the prompt. An open answer is what the sentence that shar
 the question. If no sentence shares more than half of the question's words, the answer is that there is none.
 """
 
-import random
 import re
 from collections.abc import Iterator
 from typing import Literal
 
 from memflow.benchmarks.dialogues.answers import Judged
-from memflow.benchmarks.dialogues.question import bilingual_prompts
+from memflow.benchmarks.dialogues.question import PACKAGE
 from memflow.benchmarks.dialogues.questions import NO_ANSWER, abstains, declines
-from memflow.benchmarks.multiple_choice import LETTERS, Choice, unlettered
-from memflow.benchmarks.scripted_reader import best_options
+from memflow.benchmarks.multiple_choice import Choice
+from memflow.benchmarks.scripted_reader import choose
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler
-from memflow.fingerprint import seeded
+from memflow.chat.scripted import scripted_handlers
 from memflow.metrics.stems import stem
 from memflow.metrics.text import word_f1
 from memflow.words import HAN, search_words
@@ -28,17 +26,7 @@ _CHINESE = re.compile(f"[{HAN}]")
 
 
 def _choice(request: ChatRequest) -> Choice:
-    options = unlettered(request.fields["options"])
-    question = _DATE.sub("", request.fields["question"])
-    shown = "\n".join([*_shown(request), request.fields.get("known", "")])
-    best = best_options(shown, question, options)
-    none = next((number for number, option in enumerate(options) if declines(option)), None)
-    if len(best) > 1 and none in best:
-        return Choice(choice=LETTERS[none])
-    said = [message.content for message in request.messages]
-    return Choice(
-        choice=LETTERS[random.Random(seeded(request.prompt, said, request.sampling.seed)).choice(best)]
-    )
+    return choose(request, _DATE.sub("", request.fields["question"]), declines)
 
 
 def _open(request: ChatRequest) -> str:
@@ -95,13 +83,11 @@ def _stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in search_words(text))
 
 
-_BY_STEM: dict[str, Handler] = {
-    **dict.fromkeys(("choice", "choice_with_notes", "choice_known"), _choice),
-    **dict.fromkeys(("open", "open_with_notes", "open_known"), _open),
-    **dict.fromkeys(("judge", "judge_rubric"), _judge),
-}
-
-HANDLERS = {f"dialogues/{name}": handler for name, handler in _BY_STEM.items()}
-HANDLERS |= {
-    f"dialogues/{name}_zh": handler for name, handler in _BY_STEM.items() if name in bilingual_prompts()
-}
+HANDLERS = scripted_handlers(
+    PACKAGE,
+    {
+        **dict.fromkeys(("choice", "choice_with_notes", "choice_known"), _choice),
+        **dict.fromkeys(("open", "open_with_notes", "open_known"), _open),
+        **dict.fromkeys(("judge", "judge_rubric"), _judge),
+    },
+)

@@ -1,10 +1,11 @@
 """Output types of MemBench's prompts: bounded, so that a server can hold a model to them."""
 
 from functools import cache
-from typing import Annotated, Any, cast
+from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, create_model
+from pydantic import Field, StringConstraints
 
+from memflow.benchmarks.models import StrictModel, narrowed
 from memflow.benchmarks.multiple_choice import Choice
 
 __all__ = ["Choice"]
@@ -15,37 +16,33 @@ Line = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max
 Told = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=600)]
 
 
-class _Bounded(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Round(_Bounded):
+class Round(StrictModel):
     """What a person says and what the assistant says in return, beside the point of a session."""
 
     user: Line
     assistant: Line
 
 
-class Rounds(_Bounded):
+class Rounds(StrictModel):
     """A conversation."""
 
     rounds: list[Round] = Field(min_length=1, max_length=40)
 
 
-class Messages(_Bounded):
+class Messages(StrictModel):
     """What a person says, one message after the other."""
 
     messages: list[Line] = Field(min_length=1, max_length=20)
 
 
-class ToldRound(_Bounded):
+class ToldRound(StrictModel):
     """What a person tells in their own words, and what the assistant says in return."""
 
     user: Told
     assistant: Told
 
 
-class ToldMessage(_Bounded):
+class ToldMessage(StrictModel):
     """What a person tells or asks, in their own words."""
 
     text: Told
@@ -54,15 +51,10 @@ class ToldMessage(_Bounded):
 @cache
 def rounds_of(count: int) -> type[Rounds]:
     """Rounds of exactly so many."""
-    return _exactly(Rounds, "rounds", list[Round], count)
+    return narrowed(Rounds, rounds=(list[Round], Field(min_length=count, max_length=count)))
 
 
 @cache
 def messages_of(count: int) -> type[Messages]:
     """Messages of exactly so many."""
-    return _exactly(Messages, "messages", list[Line], count)
-
-
-def _exactly(base: type[_Bounded], field: str, items: Any, count: int) -> Any:
-    narrowed = {field: (items, Field(min_length=count, max_length=count))}
-    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **cast(Any, narrowed))
+    return narrowed(Messages, messages=(list[Line], Field(min_length=count, max_length=count)))

@@ -1,10 +1,8 @@
 """The `Benchmark` implementation of MemBench, which calls the other modules of this package."""
 
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from memflow.benchmarks.api import AssistantResults, Benchmark, Question, States
-from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.defaults import probe_ids
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.membench import load as files_of
@@ -27,26 +25,20 @@ from memflow.benchmarks.membench.scripted import HANDLERS
 from memflow.benchmarks.membench.selection import select_records, select_trajectories
 from memflow.benchmarks.membench.turns import session_of, turn_rows
 from memflow.benchmarks.membench.wording import prompt
-from memflow.benchmarks.verdicts import choice_verdicts
 from memflow.chat.prompts import Prompt
 from memflow.chat.requests import Chat
 from memflow.chat.scripted import Handler
 from memflow.memories.memory import Recall
-from memflow.metrics.backends import MetricBackends
-from memflow.records import GoldLabel, Probe, Record, Reply, Score, Turn, Verdict
+from memflow.records import GoldLabel, Probe, Record, Score, Turn
 
 
 class MemBench(Benchmark):
     """The implementation of MemBench's pipeline steps."""
 
     name = "membench"
+    records = staticmethod(files_of.read)
+    contents = staticmethod(files_of.count_contents)
     probe_slices = staticmethod(probe_slices)
-
-    def records(self, dataset: Dataset, files: Mapping[str, Path]) -> list[Record]:
-        return files_of.read(dataset, files)
-
-    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
-        return files_of.count_contents(records)
 
     async def states(self, domain: Domain, records: Sequence[Record], simulator: Chat) -> States:
         parameters_of(domain)  # Raises for a wrong one before anything is requested or played.
@@ -83,11 +75,6 @@ class MemBench(Benchmark):
 
     def question(self, domain: Domain, probe: Probe, recall: Recall, gold_context: str | None) -> Question:
         return build_question(probe, recall, gold_context)
-
-    async def verdicts(
-        self, domain: Domain, probes: Sequence[Probe], replies: Sequence[Reply], backends: MetricBackends
-    ) -> list[Verdict]:
-        return choice_verdicts(domain, probes, replies)
 
     def scores(self, domain: Domain, results: AssistantResults) -> list[Score]:
         return [*make_scores(domain, results), *capacity_scores(domain, results)]

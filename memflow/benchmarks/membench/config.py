@@ -3,16 +3,15 @@
 from datetime import datetime
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from memflow.benchmarks.domains import Domain, parse_parameters
 from memflow.benchmarks.membench.kinds import KINDS, Scene
+from memflow.benchmarks.models import StrictModel
 
 
-class Parameters(BaseModel):
+class Parameters(StrictModel):
     """Parameters of a MemBench domain. Domains with `graphs` are generated, others read published files."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     scene: Scene = "participation"
     """Whether the user talks with an assistant, or is observed without replies."""

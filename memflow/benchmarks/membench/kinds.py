@@ -1,4 +1,4 @@
-"""The question kinds of MemBench, with their names in the data, memory level, scenarios and scenes.
+"""The question kinds of MemBench, from kinds.toml: names in the data, memory level, scenarios and scenes.
 
 A scenario is the topic of a trajectory: people, events, items, places, several of these, or preferences. Each kind has
 the scenarios of the published data. Its factual part includes `noisy` (docs/explanation/membench.md).
@@ -7,6 +7,7 @@ the scenarios of the published data. Its factual part includes `noisy` (docs/exp
 from dataclasses import dataclass, field
 from typing import Literal
 
+from memflow.benchmarks.packaged import load_toml
 from memflow.errors import BadInput
 
 Scene = Literal["participation", "observation"]
@@ -15,10 +16,6 @@ Level = Literal["factual", "reflective"]
 SCENES: tuple[Scene, ...] = ("participation", "observation")
 LEVELS: tuple[Level, ...] = ("factual", "reflective")
 
-_PEOPLE = ("roles", "events")
-_MOST = ("roles", "events", "hybrid")
-_ALL = ("roles", "events", "items", "places", "hybrid")
-_LIKED = ("movie", "food", "book")
 EMOTION = "emotion"
 """The scenario of `highlevel` that asks for a mood instead of a preference."""
 PREFERENCE = "preference"
@@ -43,26 +40,7 @@ class QuestionKind:
 
 
 KINDS: dict[str, QuestionKind] = {
-    find_kind.name: find_kind
-    for find_kind in (
-        QuestionKind("simple", "factual", _PEOPLE, _ALL),
-        QuestionKind("conditional", "factual", _PEOPLE, _ALL),
-        QuestionKind("comparative", "factual", _PEOPLE, _MOST),
-        QuestionKind("aggregative", "factual", _PEOPLE, _MOST),
-        QuestionKind("post_processing", "factual", _PEOPLE, _ALL),
-        QuestionKind("noisy", "factual", _PEOPLE, _ALL),
-        QuestionKind("knowledge_update", "factual", _PEOPLE, _PEOPLE),
-        QuestionKind("lowlevel_rec", "factual", _LIKED, evidence_role="assistant"),
-        QuestionKind(
-            "rec_multi_session",
-            "factual",
-            ("multi_agent",),
-            evidence_role="assistant",
-            names=("RecMultiSession",),
-        ),
-        QuestionKind("highlevel", "reflective", (*_LIKED, EMOTION), (*_LIKED, EMOTION)),
-        QuestionKind("highlevel_rec", "reflective", _LIKED),
-    )
+    name: QuestionKind(name, **fields) for name, fields in load_toml(__package__, "kinds.toml").items()
 }
 """All kinds by name, factual ones first."""
 

@@ -27,7 +27,7 @@ def trajectory(record: Record) -> Trajectory:
     return memdaily.trajectory(record) if record.dataset == MEMDAILY else release.trajectory(record)
 
 
-def count_contents(records: Sequence[Record]) -> Contents:
+def count_contents(dataset: Dataset, records: Sequence[Record]) -> Contents:
     """Return the numbers of trajectories, messages and questions; for other files, the number of records."""
     trajectories = [trajectory(record) for record in records if record.record_id.startswith(SCENES)]
     if not trajectories:

@@ -6,26 +6,16 @@ Prompts with a Chinese version have a file `<stem>_zh.md` with the same fields.
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from functools import partial
 
-from pydantic import BaseModel
-
-from memflow.chat import prompts
-from memflow.chat.prompts import Prompt
+from memflow.chat.prompts import load_in_language
 
 PACKAGE = "memflow.benchmarks.membench"
 _STAMP = re.compile(r"( \(place: .*; time: .*\)|（地点：.*；时间：.*）)$")
 _DAYS_ZH = "一二三四五六日"
 _MOMENT = re.compile(r"(\d{4})[-年](\d\d)[-月](\d\d)日?\D*(\d\d):(\d\d)")
-
-
-def prompt(stem: str, output: type[BaseModel] | None = None, language: str = "en") -> Prompt:
-    """Return a prompt of this benchmark by its stem, in a language."""
-    return prompts.load_in_language(PACKAGE, stem, output, language)
-
-
-def bilingual_prompts() -> frozenset[str]:
-    """Return the names of the prompts that have a Chinese version."""
-    return prompts.translated_stems(PACKAGE)
+prompt = partial(load_in_language, PACKAGE)
+"""Return a prompt of this benchmark by its stem, in a language."""
 
 
 def quote_list(words: Sequence[str]) -> str:

@@ -5,14 +5,15 @@ with a corpus if the data set has one. Then test cases are asked. The parameter 
 or on-policy learning.
 """
 
-from memflow.benchmarks.memorybench.domains import DATASETS, DOMAINS
+from memflow.benchmarks.dataset_file import load_datasets
+from memflow.benchmarks.domain_file import load_domains
 from memflow.benchmarks.spec import BenchmarkSpec
 
 SPEC = BenchmarkSpec(
     name="memorybench",
     title="MemoryBench",
-    domains=DOMAINS,
-    datasets=DATASETS,
+    domains=load_domains(__name__),
+    datasets=load_datasets(__name__),
     implementation=f"{__name__}.benchmark:MemoryBench",
     checks=(f"{__name__}.checks:EXPECTED",),
     views=f"{__name__}.views:VIEWS",

@@ -10,7 +10,7 @@ on the first answers of training cases: feedback that a metric decides (LoCoMo, 
 import random
 from collections.abc import Iterator
 
-from memflow.annotation.kind import DomainTables, Kind, KindConfig, read_kind_configs
+from memflow.annotation.kind import DomainTables, KindConfig, read_kinds
 from memflow.annotation.sampling import Candidate
 from memflow.annotation.sheet import Item, Label, Part, Unit
 from memflow.fingerprint import seeded
@@ -68,12 +68,10 @@ def _unit(
     )
 
 
-_CONFIGS = read_kind_configs("memflow.benchmarks.memorybench")
-
-KINDS: dict[str, Kind] = {
-    name: Kind(name, "memorybench", _CONFIGS[name], candidates)
-    for name, candidates in {
+KINDS = read_kinds(
+    "memflow.benchmarks.memorybench",
+    {
         "feedback_writing": _writing_candidates,
         "feedback": _compared_candidates,
-    }.items()
-}
+    },
+)

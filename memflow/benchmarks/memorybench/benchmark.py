@@ -5,7 +5,6 @@ from typing import Any
 
 from memflow.benchmarks.api import Benchmark, Question, States
 from memflow.benchmarks.capabilities import SimulatedFeedback
-from memflow.benchmarks.datasets import Contents, Dataset
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import (
     comparison,
@@ -48,16 +47,16 @@ class MemoryBench(Benchmark, SimulatedFeedback):
 
     name = "memorybench"
     records = staticmethod(load.read)
+    contents = staticmethod(load.count_contents)
     verdicts = staticmethod(make_verdicts)
     scores = staticmethod(scoring.make_scores)
     population = staticmethod(scoring.population)
+    simulator_prompts = staticmethod(reactions.prompts)
+    metric_backends = staticmethod(required_backends_of)
     rounds = staticmethod(on_policy.rounds)
     aggregates_in_sql = True
     independent_episodes = INDEPENDENT_CASES
     judged_metrics = JUDGED_METRICS
-
-    def contents(self, dataset: Dataset, records: Sequence[Record]) -> Contents:
-        return load.count_contents(records)
 
     async def turns(
         self, domain: Domain, records: Sequence[Record], states: States, simulator: Chat
@@ -147,15 +146,8 @@ class MemoryBench(Benchmark, SimulatedFeedback):
         """Return the stage in which simulated users react to answers: `memory` if on-policy, otherwise `feedback`."""
         return frozenset({"memory" if parameters_of(domain).protocol == "on_policy" else "feedback"})
 
-    def simulator_prompts(self) -> list[Prompt]:
-        """Return all prompts used for users' reactions: requests to the simulator, gold context, and fixed texts."""
-        return reactions.prompts()
-
     def judge_prompts(self, domain: Domain, table: str) -> list[Prompt]:
         return judge_prompts_of(domain) if table == "score.verdicts" else []
 
     def judge_cases(self) -> Sequence[JudgeCase]:
         return load_cases(SCORERS_PACKAGE)
-
-    def metric_backends(self, domain: Domain) -> frozenset[str]:
-        return required_backends_of(domain)

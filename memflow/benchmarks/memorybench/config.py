@@ -2,16 +2,15 @@
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from memflow.benchmarks.domains import Domain, parse_parameters
 from memflow.benchmarks.memorybench.users.action_model import MAX_SATISFACTION, ActionModel
+from memflow.benchmarks.models import StrictModel
 
 
-class Parameters(BaseModel):
+class Parameters(StrictModel):
     """Parameters of a MemoryBench domain."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     context_tokens: int = Field(30_000, ge=0)
     """Estimated tokens of the corpus that the backbone sees while it answers training cases."""

@@ -9,10 +9,10 @@ from typing import TypeVar
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.episodes import arrivals, message_of
-from memflow.benchmarks.memorybench import on_policy, steps
+from memflow.benchmarks.memorybench import on_policy
 from memflow.benchmarks.memorybench.config import parameters_of
 from memflow.benchmarks.memorybench.feedback import remembered_messages
-from memflow.benchmarks.memorybench.protocols import own_episode
+from memflow.benchmarks.memorybench.protocols import batches, own_episode, shuffled
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.chat.requests import Chat
 from memflow.memories.memory import Message
@@ -42,8 +42,8 @@ def episodes(
             before = _given(_all(corpora.values()))
             return [Episode(DIALOGUES, (*before, *on_policy.events(domain, train, simulator, len(before))))]
         case "stepwise":
-            batches = steps.batches(list(dialogues), parameters.batch, domain.seed)
-            learned = ([dialogues[case] for case in batch] for batch in batches)
+            steps = batches(list(dialogues), parameters.batch, domain.seed)
+            learned = ([dialogues[case] for case in step] for step in steps)
             return [Episode(DIALOGUES, _given(_all(corpora.values()), *learned))]
         case "same":
             places = {probe.probe_id: probe.episode_id for probe in probes}
@@ -56,7 +56,7 @@ def episodes(
                 ),
             ]
         case _:
-            shared = _given([dialogues[case] for case in steps.shuffled(list(dialogues), domain.seed)])
+            shared = _given([dialogues[case] for case in shuffled(list(dialogues), domain.seed)])
             talks = (Episode(name, _given(sessions), DIALOGUES) for name, sessions in corpora.items())
             return [Episode(DIALOGUES, shared), *talks]
 

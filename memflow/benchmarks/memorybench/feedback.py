@@ -20,9 +20,8 @@ from memflow.benchmarks.memorybench.question import (
     user_message,
 )
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.users.action_model import action_probabilities
 from memflow.benchmarks.memorybench.users.actions import add_actions
-from memflow.benchmarks.memorybench.users.reactions import react, satisfaction
+from memflow.benchmarks.memorybench.users.reactions import react
 from memflow.chat.asking import ask
 from memflow.chat.requests import Chat, ChatMessage
 from memflow.memories.entries import EntryStore
@@ -31,8 +30,6 @@ from memflow.memories.retrieval import Lexical
 from memflow.records import FeedbackRound, Probe, Turn
 from memflow.run.play import Origin, SpokenMessage
 from memflow.tokens import estimate
-
-__all__ = ["action_probabilities", "feedback", "react", "satisfaction"]
 
 ANSWERS = 3
 

@@ -78,7 +78,7 @@ SCRIPT = ".txt"
 """Ending of the names of scripts, whose records are sessions."""
 
 
-def count_contents(records: Sequence[Record]) -> Contents:
+def count_contents(dataset: Dataset, records: Sequence[Record]) -> Contents:
     """Return the number of questions before sampling, and the numbers of sessions and messages in corpora."""
     pools = build_pools(records)
     invalid = {record.record_id: record for record in records if record.reason is not None}

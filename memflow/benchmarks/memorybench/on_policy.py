@@ -10,8 +10,8 @@ from dataclasses import dataclass, fields
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import feedback, question
 from memflow.benchmarks.memorybench.config import parameters_of
+from memflow.benchmarks.memorybench.protocols import draws
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.steps import draws
 from memflow.benchmarks.memorybench.users.actions import add_actions
 from memflow.chat.prompts import load
 from memflow.chat.requests import Chat

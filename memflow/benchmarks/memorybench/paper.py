@@ -5,11 +5,10 @@ scales.py converts averages to min-max and z scores. paper.csv has published sco
 
 from functools import cache
 
-from pydantic import BaseModel, ConfigDict
-
 from memflow.benchmarks.memorybench.config import Parameters
 from memflow.benchmarks.memorybench.scales import Population
 from memflow.benchmarks.memorybench.scorers.scorer import PACKAGE, PUBLISHED
+from memflow.benchmarks.models import StrictModel
 from memflow.benchmarks.packaged import load_yaml
 from memflow.chat.prompts import load_packaged
 from memflow.chat.replacements import replacement
@@ -19,11 +18,7 @@ from memflow.scoring.judges import STANDARD
 POOLED_INSTEAD = "use the variant pooled"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Measurement(_Strict):
+class Measurement(StrictModel):
     """How the authors' code scored the responses to a data set; see reference.yaml."""
 
     metric: str
@@ -58,14 +53,14 @@ class Measurement(_Strict):
         return ""
 
 
-class _Statistics(_Strict):
+class _Statistics(StrictModel):
     low: float
     high: float
     mean: float
     deviation: float
 
 
-class ReferencePopulations(_Strict):
+class ReferencePopulations(StrictModel):
     """The content of reference.yaml."""
 
     responses: str

@@ -5,18 +5,24 @@ stepwise     Each test case is asked at every checkpoint. One memory contains al
 on_policy    As stepwise, but the evaluated assistant leads the training dialogues.
 training     Each training case is asked again. The memory contains all training dialogues.
 same         Each training case is asked twice: before and after its own dialogue is written to memory.
+
+The training cases of a step are a batch of all cases, or a random sample (A.3.6, A.3.7). Each step ends with a
+checkpoint; checkpoint 0 is before the first step.
 """
 
+import math
+import random
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.config import Parameters, parameters_of
 from memflow.benchmarks.memorybench.probes import feedback_id
 from memflow.benchmarks.memorybench.selection import DIALOGUES
-from memflow.benchmarks.memorybench.steps import checkpoints
 from memflow.records import Probe, Turn
 
+T = TypeVar("T")
 REPEATED = ("training", "same")
 """Protocols that ask training cases again."""
 SHARED_MEMORY = ("stepwise", "on_policy")
@@ -73,3 +79,29 @@ def _repeat(parameters: Parameters, probe: Probe) -> list[Probe]:
         replace(twin, probe_id=f"{probe.probe_id}/{WITHOUT}", episode_id=before),
         replace(twin, probe_id=f"{probe.probe_id}/{WITH}", episode_id=own, checkpoint=1),
     ]
+
+
+def shuffled(cases: Sequence[T], seed: int) -> list[T]:
+    """Return all cases in an order that depends only on the seed."""
+    found = list(cases)
+    random.Random(seed).shuffle(found)
+    return found
+
+
+def batches(cases: Sequence[T], size: int, seed: int) -> list[list[T]]:
+    """Return all cases in batches of `size`, in random order. The last batch can be smaller."""
+    order = shuffled(cases, seed)
+    return [order[first : first + size] for first in range(0, len(order), size)]
+
+
+def draws(cases: Sequence[T], size: int, steps: int, seed: int) -> list[list[T]]:
+    """Return `size` cases for each step. A case occurs at most once per step but can recur in other steps."""
+    generator = random.Random(seed)
+    return [generator.sample(cases, min(size, len(cases))) for _ in range(steps)]
+
+
+def checkpoints(parameters: Parameters, training: int) -> range:
+    """Return the checkpoints of a domain with this number of training cases."""
+    if parameters.protocol == "stepwise":
+        return range(1 + math.ceil(training / parameters.batch))
+    return range(1 + parameters.steps if parameters.protocol == "on_policy" else 1)

@@ -7,12 +7,12 @@ write a corpus is separate, as in the paper.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
-from memflow.benchmarks.memorybench.domains import FORMATS
 from memflow.benchmarks.memorybench.probes import case_of
 from memflow.benchmarks.memorybench.selection import DIALOGUES
 from memflow.benchmarks.memorybench.tasks.catalog import task
+from memflow.benchmarks.memorybench.tasks.task import Format
 from memflow.benchmarks.views import (
     Answer,
     Note,
@@ -82,7 +82,7 @@ def times_of(
         if reply.models_s is not None and reply.own_s is not None and reply.latency_s is not None
     ]
     records = []
-    for name in FORMATS:
+    for name in get_args(Format):
         if name not in formats.values():
             continue
         written = [(models, own) for case, models, own in dialogues if formats.get(case) == name]

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 
-from memflow.benchmarks.amemgym.checks.states import positions_where, states_at
+from memflow.benchmarks.amemgym.checks.states import states_at
 from memflow.records import Change, Probe
 
 
@@ -20,12 +20,11 @@ def probes_without_unique_gold(probes: Sequence[Probe], changes: Sequence[Change
         ]
         return matching != [probe.gold]
 
-    choices = (
-        (position, probe)
+    return [
+        position
         for position, probe in enumerate(probes)
-        if _is_valid_choice(probe) and probe.episode_id in users
-    )
-    return positions_where(choices, violates)
+        if _is_valid_choice(probe) and probe.episode_id in users and violates(probe)
+    ]
 
 
 def has_distinct_variants(probe: Probe) -> bool:

@@ -1,20 +1,13 @@
 """Functions for AMemGym's checks of state.changes, which return positions of rows; and users' states by period."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeVar
 
 from memflow.records import Change, Profile
 
-T = TypeVar("T")
 UserPeriod = tuple[str, int]
 """A user and a period."""
-
-
-def positions_where(numbered_rows: Iterable[tuple[int, T]], violates: Callable[[T], bool]) -> list[int]:
-    """Return the positions of the rows that violate a check, of pairs (position, row)."""
-    return [position for position, row in numbered_rows if violates(row)]
 
 
 def changes_with_wrong_old_value(changes: Sequence[Change]) -> list[int]:
@@ -43,15 +36,17 @@ def changes_in_unordered_periods(changes: Sequence[Change]) -> list[int]:
         previous_end = end_dates.get((row.user_id, row.period - 1))
         return previous_end is None or row.period_end <= previous_end
 
-    return positions_where(enumerate(changes), violates)
+    return [position for position, row in enumerate(changes) if violates(row)]
 
 
 def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence[Profile]) -> list[int]:
     """Return the positions of changes of period 0 whose period does not end on the user's start date."""
     starts = {row.user_id: row.start_date for row in profiles}
-    return positions_where(
-        enumerate(changes), lambda row: row.period == 0 and starts.get(row.user_id) != row.period_end
-    )
+    return [
+        position
+        for position, row in enumerate(changes)
+        if row.period == 0 and starts.get(row.user_id) != row.period_end
+    ]
 
 
 def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import datetime
 
-from memflow.benchmarks.amemgym.checks.states import parse_time, period_ends, positions_where
+from memflow.benchmarks.amemgym.checks.states import parse_time, period_ends
 from memflow.benchmarks.amemgym.states import exposed_values
 from memflow.records import Change, Turn
 
@@ -17,25 +17,23 @@ def unexposed_changes(changes: Sequence[Change], turns: Sequence[Turn]) -> list[
     unknown_periods = {
         (turn.episode_id, turn.checkpoint) for _, turn in _sessions(turns) if turn.exposes is None
     }
-    return positions_where(
-        enumerate(changes),
-        lambda row: (
-            (row.user_id, row.period) not in unknown_periods
-            and (row.user_id, row.period, row.variable) not in exposed
-        ),
-    )
+    return [
+        position
+        for position, row in enumerate(changes)
+        if (row.user_id, row.period) not in unknown_periods
+        and (row.user_id, row.period, row.variable) not in exposed
+    ]
 
 
 def turns_with_other_values(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:
     """Return the positions of sessions that expose a value which no change of the period brings."""
     change_keys = {(row.user_id, row.period, row.variable, row.value) for row in changes}
-    return positions_where(
-        enumerate(turns),
-        lambda turn: any(
-            (turn.episode_id, turn.checkpoint, name, value) not in change_keys
-            for name, value in exposed_values(turn).items()
-        ),
-    )
+    return [
+        position
+        for position, turn in enumerate(turns)
+        for exposed in [exposed_values(turn).items()]
+        if any((turn.episode_id, turn.checkpoint, *pair) not in change_keys for pair in exposed)
+    ]
 
 
 def turns_out_of_order(turns: Sequence[Turn], changes: Sequence[Change]) -> list[int]:

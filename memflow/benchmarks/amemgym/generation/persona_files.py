@@ -19,17 +19,12 @@ ENDINGS = (".jsonl", ".parquet")
 
 
 def read_personas(file: File) -> Iterator[RawRecord]:
-    """Yield every persona in the file. Raises BadInput.
+    """Return every persona in the file. Raises BadInput.
 
     The id is the field `id` or `uuid` of the persona, or a digest of its content.
     """
-    empty = True
     rows = _parquet_rows(file) if file.source.endswith(".parquet") else file.lines()
-    for raw in parse_records(rows, _parse):
-        empty = False
-        yield raw
-    if empty:
-        raise file.bad("the persona file contains no personas")
+    return file.some(parse_records(rows, _parse), "personas")
 
 
 def _parse(content: Any) -> tuple[str, Any]:

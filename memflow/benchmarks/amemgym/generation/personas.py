@@ -16,23 +16,13 @@ from pydantic import BaseModel, ConfigDict, Field
 from memflow.benchmarks.amemgym.answers import repeated
 from memflow.benchmarks.amemgym.config import AMemGymConfig, parse_config
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.packaged import load_toml
 from memflow.benchmarks.published_file import valid_records
 from memflow.errors import BadInput
 from memflow.fingerprint import digest
 from memflow.records import Record
 
-_TEXTS = (
-    "persona",
-    "professional_persona",
-    "sports_persona",
-    "arts_persona",
-    "travel_persona",
-    "culinary_persona",
-    "cultural_background",
-    "skills_and_expertise",
-    "hobbies_and_interests",
-    "career_goals_and_ambitions",
-)
+_TEXTS: tuple[str, ...] = load_toml(__package__, "nemotron.toml")["texts"]
 """The prose columns of Nemotron-Personas, in the order of the prompt."""
 _NO_DEGREE = ("", "no_degree", "None", "nan")
 _QUOTED = re.compile(r"""'([^']*)'|"([^"]*)\"""")

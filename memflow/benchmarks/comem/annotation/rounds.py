@@ -11,15 +11,15 @@ from collections.abc import Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from memflow.benchmarks.comem.annotation.labels import drop_unanswerable
-from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed
+from memflow.benchmarks.comem.answers import UNKNOWN_CHOICE, Finding, Review, narrowed_choice
 from memflow.benchmarks.comem.config import UNKNOWN, CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextQuestion, visible_counts
-from memflow.benchmarks.comem.question import bilingual_prompts, prompt
+from memflow.benchmarks.comem.question import PACKAGE, prompt
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.multiple_choice import LETTERS, lettered
 from memflow.benchmarks.step_values import Annotators
 from memflow.chat.asking import ask
-from memflow.chat.prompts import Prompt
+from memflow.chat.prompts import Prompt, translated_stems
 from memflow.chat.requests import Chat
 from memflow.errors import BadSettings
 from memflow.memories.notes import dated_lines
@@ -36,7 +36,7 @@ def annotation_prompts() -> list[Prompt]:
     """Return the prompts of both rounds, in all languages."""
     return [
         *(prompt(stem) for stem in _STEMS),
-        *(prompt(stem, language="zh") for stem in _STEMS if stem in bilingual_prompts()),
+        *(prompt(stem, language="zh") for stem in _STEMS if stem in translated_stems(PACKAGE)),
     ]
 
 
@@ -168,7 +168,7 @@ async def _ask_annotator(
     options, language = len(task.question.options), task.context.language
     if told is not None:
         fields["told"] = task.shown(told)
-    asking = prompt(stem, narrowed(Finding if told is None else Review, options), language)
+    asking = prompt(stem, narrowed_choice(Finding if told is None else Review, options), language)
     answer = await ask(chat, asking, fields)
     value: Finding | None = answer.value
     return GoldLabel(

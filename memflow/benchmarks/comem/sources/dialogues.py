@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion, KnownAnswer
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.models import StrictModel
 from memflow.benchmarks.published_file import File, Said
 from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.records import Record
@@ -19,11 +20,7 @@ from memflow.records import Record
 Name = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[^/\s][^/]*$")]
 
 
-class _FileModel(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class DialogueMessage(_FileModel):
+class DialogueMessage(StrictModel):
     """A message. The role `user` includes all speakers except an assistant."""
 
     text: Said
@@ -33,7 +30,7 @@ class DialogueMessage(_FileModel):
     sent_at: Said | None = None
 
 
-class KnownFrom(_FileModel):
+class KnownFrom(StrictModel):
     """A known answer: option number `option` is correct after message number `after`.
 
     `evidence` lists the numbers of the messages that make it correct."""
@@ -43,7 +40,7 @@ class KnownFrom(_FileModel):
     evidence: tuple[Annotated[int, Field(ge=1)], ...] = ()
 
 
-class DialogueQuestion(_FileModel):
+class DialogueQuestion(StrictModel):
     """A multiple-choice question. `answer` is correct at the end; `end` is the number of visible messages."""
 
     id: Name
@@ -67,7 +64,7 @@ class DialogueQuestion(_FileModel):
         return self
 
 
-class Dialogue(_FileModel):
+class Dialogue(StrictModel):
     """A context: its messages and questions."""
 
     id: Name

@@ -10,39 +10,27 @@ question is quarantined if its gold option occurs twice, or if it precedes the f
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, RootModel
+from pydantic import AfterValidator, BeforeValidator, Field, RootModel
 
 from memflow.benchmarks.comem.config import CoMemConfig
 from memflow.benchmarks.comem.contexts import Context, ContextMessage, ContextQuestion
 from memflow.benchmarks.datasets import Contents
 from memflow.benchmarks.domains import Domain
+from memflow.benchmarks.models import PublishedModel, StrictModel
+from memflow.benchmarks.packaged import load_toml
 from memflow.benchmarks.published_file import File, Said, valid_records
 from memflow.benchmarks.raw_records import RawRecord, parse_records, validated
 from memflow.errors import BadInput
 from memflow.records import Record
 
-CATEGORIES = (
-    "recall_user_shared_facts",
-    "suggest_new_ideas",
-    "acknowledge_latest_user_preferences",
-    "track_full_preference_evolution",
-    "revisit_reasons_behind_preference_updates",
-    "provide_preference_aligned_recommendations",
-    "generalize_to_new_scenarios",
-)
-"""The seven question types, as named in the 128k file."""
-ALIASES = {
-    "recalling_facts_mentioned_by_the_user": "recall_user_shared_facts",
-    "acknowledge_latest_preferences": "acknowledge_latest_user_preferences",
-    "track_full_preference_updates": "track_full_preference_evolution",
-    "recalling_the_reasons_behind_previous_updates": "revisit_reasons_behind_preference_updates",
-    "generalizing_to_new_scenarios": "generalize_to_new_scenarios",
-}
-"""Their names in the 32k and 1M files and in the published code."""
+_TYPES = load_toml(__package__, "personamem.toml")
+CATEGORIES: tuple[str, ...] = _TYPES["types"]
+ALIASES: Mapping[str, str] = _TYPES["aliases"]
+"""The names of question types in the 32k and 1M files and in the published code, for those of the 128k file."""
 PERSONA = "Persona"
 """Speaker of the system messages."""
 OPTIONS = 4
@@ -93,10 +81,8 @@ def _options(written: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-class PersonaMemQuestion(BaseModel):
+class PersonaMemQuestion(PublishedModel):
     """A row of the table of questions. Other columns are ignored."""
-
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
     question_id: Name
     question_type: Annotated[str, AfterValidator(_category)]
@@ -112,10 +98,8 @@ class PersonaMemQuestion(BaseModel):
         return 1 + "abcd".index(self.correct_answer[1])
 
 
-class PersonaMemMessage(BaseModel):
+class PersonaMemMessage(StrictModel):
     """A published message. Users and assistants do not always alternate."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     role: Literal["system", "user", "assistant"]
     content: str
@@ -129,13 +113,9 @@ class SharedContext(RootModel[Annotated[dict[Name, Messages], Field(min_length=1
 
 
 def read(file: File) -> Iterator[RawRecord]:
-    """Yield one record per question or per context. Raises BadInput."""
-    empty = True
-    for raw in _questions(file) if file.source.endswith(".csv") else parse_records(file.lines(), _shared):
-        empty = False
-        yield raw
-    if empty:
-        raise file.bad("the file has no questions or shared contexts")
+    """Return one record per question or per context. Raises BadInput."""
+    records = _questions(file) if file.source.endswith(".csv") else parse_records(file.lines(), _shared)
+    return file.some(records, "questions or shared contexts")
 
 
 def _questions(file: File) -> Iterator[RawRecord]:

@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from memflow.benchmarks.comem.paper import order
 from memflow.benchmarks.views import Answer, Dim, Heading, Note, Part, Reader, Table, measured_names
 from memflow.records import Score
 from memflow.scoring.histories import ACCURACY, BACK, FLOORS, FORGETTING, LEARNT, START, History, histories
 
+MEMORIES = ("full", "rag", "memp", "mem0")
+"""The memories of CoMem's paper, in its order."""
 NONE, AT_FLOOR = "–", "*"
 BEFORE = "before"
 SCORE_WIDTH = 20
@@ -28,6 +29,12 @@ def show_checkpoints(reader: Reader, domain: Sequence[str] | None) -> Answer:
     found = _histories(reader, domain)
     parts = [part for name, mine in found.items() for part in _tables(name, mine, reader.width)]
     return _answer(found, parts)
+
+
+def order(memory: str) -> tuple[int, str]:
+    """Return the sort key of a memory: the paper's memories in its order, with any parameters, then all others."""
+    places = (at for at, name in enumerate(MEMORIES) if memory == name or memory.startswith(f"{name}_"))
+    return next(places, len(MEMORIES)), memory
 
 
 def _histories(reader: Reader, wanted: Sequence[str] | None) -> dict[str, list[History]]:

@@ -18,6 +18,7 @@ from memflow.benchmarks.dialogues.chat_exports.conversation import (
     mapping,
 )
 from memflow.errors import BadInput
+from memflow.scoring.bundle_file import DAMAGE
 
 HISTORY = "chats"
 """The id of the dialogue that has all conversations."""
@@ -97,7 +98,7 @@ def _unpacked(name: str, content: bytes) -> bytes:
             if members[0].file_size > LARGEST_MEMBER:
                 raise BadInput(f"{MEMBER} in {name} is larger than 4 GiB. Unpack it, and divide it.")
             return archive.read(members[0])
-    except (zipfile.BadZipFile, EOFError, OSError, RuntimeError, NotImplementedError) as wrong:
+    except DAMAGE as wrong:
         raise BadInput(f"the archive {name} is damaged ({wrong}). Export the chats again.") from wrong
 
 

@@ -4,16 +4,13 @@ The generator does not use these cues; its sentence templates are in `generation
 """
 
 import re
-from functools import cache
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
 from memflow.benchmarks.membench.generation.preferences import Topic
-from memflow.benchmarks.membench.generation.vocabulary import FrozenModel, Language
-from memflow.benchmarks.packaged import load_yaml
-
-PACKAGE = "memflow.benchmarks.membench.examination"
+from memflow.benchmarks.membench.generation.vocabulary import words_loader
+from memflow.benchmarks.models import StrictModel
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
@@ -24,7 +21,7 @@ Cue = Annotated[re.Pattern[str], BeforeValidator(_compiled)]
 Derivation = Literal["digit_sum", "mail_domain", "length", "season", "description", "half", "hours"]
 
 
-class AskedAttribute(FrozenModel):
+class AskedAttribute(StrictModel):
     """A cue of questions about an attribute, or about a value that is derived from the attribute."""
 
     asks: Cue
@@ -32,7 +29,7 @@ class AskedAttribute(FrozenModel):
     derives: Derivation | None = None
 
 
-class Comparison(FrozenModel):
+class Comparison(StrictModel):
     """A cue of questions that compare two entities by an attribute. `lesser`: whether the lesser value is asked for."""
 
     asks: Cue
@@ -40,7 +37,7 @@ class Comparison(FrozenModel):
     lesser: bool = False
 
 
-class Count(FrozenModel):
+class Count(StrictModel):
     """A cue of questions that count entities with a value or, with `at_least`, with at least this value."""
 
     asks: Cue
@@ -48,7 +45,7 @@ class Count(FrozenModel):
     at_least: bool = False
 
 
-class Cues(FrozenModel):
+class Cues(StrictModel):
     """The cues of one language.
 
     `person`, `item` and `place` are patterns of an entity's relationship or type. `attributes` has the cue that a
@@ -80,7 +77,5 @@ class Cues(FrozenModel):
     """Phrases that show a mood, by mood."""
 
 
-@cache
-def cues(language: Language) -> Cues:
-    """Return the cues of a language."""
-    return Cues.model_validate(load_yaml(PACKAGE, f"cues_{language}.yaml"))
+cues = words_loader(Cues, "examination/cues")
+"""Returns the cues of a language."""

@@ -7,7 +7,6 @@ options, so neither the event in the question nor the set of options reveals the
 """
 
 import random
-from functools import cache
 
 from pydantic import Field
 
@@ -19,11 +18,11 @@ from memflow.benchmarks.membench.generation.plans import (
     PlanRequest,
     TrajectoryPlan,
 )
-from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, FrozenModel, Language, Words
-from memflow.benchmarks.packaged import load_yaml
+from memflow.benchmarks.membench.generation.vocabulary import Words, words_loader
+from memflow.benchmarks.models import StrictModel
 
 
-class Mood(FrozenModel):
+class Mood(StrictModel):
     """A mood, with remarks that show the mood, words that name the mood, and similar moods."""
 
     mood: Words
@@ -32,7 +31,7 @@ class Mood(FrozenModel):
     remarks: tuple[Words, ...] = Field(min_length=6)
 
 
-class EmotionTemplates(FrozenModel):
+class EmotionTemplates(StrictModel):
     """The moods of a language, and events that go with any mood. In the question, the event replaces `$happening`."""
 
     asked: Words
@@ -54,10 +53,8 @@ class EmotionTemplates(FrozenModel):
         return rng.sample(found[: DISTRACTOR_COUNT + 1], DISTRACTOR_COUNT + 1)
 
 
-@cache
-def emotion_templates(language: Language) -> EmotionTemplates:
-    """Return the bundled moods of a language."""
-    return EmotionTemplates.model_validate(load_yaml(PACKAGE, f"sample/emotions_{language}.yaml"))
+emotion_templates = words_loader(EmotionTemplates, "sample/emotions")
+"""Returns the bundled moods of a language."""
 
 
 def plan_emotion(request: PlanRequest) -> TrajectoryPlan:

@@ -4,10 +4,10 @@ In participation each person or event has a session, whose conversation is about
 observation all facts are in one session in random order.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Node, SubjectType
+from memflow.benchmarks.membench.generation.graphs import ATTRIBUTES, Node, SubjectType
 from memflow.benchmarks.membench.generation.plans import PlannedMessage, PlannedSession, PlanRequest
 from memflow.benchmarks.membench.generation.templates import (
     fact_templates,
@@ -17,20 +17,8 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 from memflow.benchmarks.membench.generation.vocabulary import Language
 
-PERSON_FACTS = ("name", *(name for name in PERSON_ATTRIBUTES if name not in ("gender", "character")))
-"""The thirteen attributes of a person that messages state."""
-FACT_ATTRIBUTES: dict[SubjectType, tuple[str, ...]] = {
-    "people": PERSON_FACTS,
-    "events": ("event_type", "content", "location", "time", "scale", "duration"),
-    "items": ("name", "item_type", "review"),
-    "places": ("name", "place_type", "review"),
-}
-_REFERENCE_ATTRIBUTE: dict[SubjectType, str] = {
-    "people": "relationship",
-    "events": "name",
-    "items": "item_type",
-    "places": "place_type",
-}
+FACT_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = ATTRIBUTES["stated"]
+_REFERENCE_ATTRIBUTE: Mapping[SubjectType, str] = ATTRIBUTES["reference"]
 """Attribute that refers to an entity when the name itself is the stated fact."""
 _LEAKS = {"name": ("email",), "email": ("name",)}
 """Attributes that are hidden from the context because they reveal an asked attribute."""

@@ -8,16 +8,15 @@ knowledge_update   an attribute that was first stated wrongly; the correction is
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import product
 
 from memflow.benchmarks.membench.generation.fact_sessions import (
     FACT_ATTRIBUTES,
-    PERSON_FACTS,
     Fact,
     Subject,
     plan_sessions,
 )
-from memflow.benchmarks.membench.generation.graphs import SUBJECT_TYPES, Node, SubjectType
+from memflow.benchmarks.membench.generation.graphs import ATTRIBUTES, SUBJECT_TYPES, Node, SubjectType
 from memflow.benchmarks.membench.generation.plans import PlannedQuestion, Planner, PlanRequest, TrajectoryPlan
 from memflow.benchmarks.membench.generation.templates import (
     fact_templates,
@@ -27,35 +26,12 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 from memflow.benchmarks.membench.generation.twins import wrong_values
 
-ASKABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
-    **FACT_ATTRIBUTES,
-    "events": ("location", "time", "scale", "duration"),
-}
-"""Attributes that questions ask for."""
-_IDENTIFYING_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
-    **FACT_ATTRIBUTES,
-    "events": ("event_type", "location", "scale", "duration"),
-}
+ASKABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = ATTRIBUTES["asked"]
+_IDENTIFYING_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = ATTRIBUTES["identifying"]
 """Attributes that identify an entity if no other one has the same value."""
-_LEAKING_PAIRS = tuple(
-    map(
-        frozenset,
-        (
-            *combinations(("education", "occupation", "position", "company"), 2),
-            ("name", "email"),
-            ("work_location", "phone"),
-            ("work_location", "hometown"),
-            ("company", "email"),
-            ("name", "item_type"),
-            ("name", "place_type"),
-        ),
-    )
-)
+_LEAKING_PAIRS = frozenset(map(frozenset, ATTRIBUTES["leaking"]["pairs"]))
 """Attribute pairs of which one may reveal the other, as two cities of a province, or both are in one message."""
-_UPDATABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = {
-    "people": tuple(name for name in PERSON_FACTS if name not in ("name", "email")),
-    "events": ("location", "scale", "duration"),
-}
+_UPDATABLE_ATTRIBUTES: Mapping[SubjectType, tuple[str, ...]] = ATTRIBUTES["updatable"]
 """Attributes that may first be stated wrongly."""
 _OTHER_SUBJECTS = 2
 """Number of entities of each other type in a hybrid trajectory."""

@@ -11,6 +11,7 @@ from typing import Literal
 
 from memflow.benchmarks.api import States
 from memflow.benchmarks.membench.generation.vocabulary import Vocabulary
+from memflow.benchmarks.packaged import load_toml
 from memflow.records import Entity, Profile
 
 EntityKind = Literal["self", "relative", "colleague", "work_event", "rest_event", "item", "place"]
@@ -23,23 +24,8 @@ KINDS_OF_TYPE: Mapping[SubjectType, tuple[EntityKind, ...]] = {
 }
 SUBJECT_TYPES = tuple(KINDS_OF_TYPE)
 
-PERSON_ATTRIBUTES = (
-    "gender",
-    "age",
-    "height",
-    "birthday",
-    "hometown",
-    "work_location",
-    "education",
-    "occupation",
-    "position",
-    "company",
-    "hobby",
-    "character",
-    "phone",
-    "email",
-)
-"""Attributes of every person."""
+ATTRIBUTES = load_toml(__package__, "attributes.toml")
+"""The attributes of entities by their part in sentences and questions, and by entity type."""
 
 
 @dataclass(frozen=True)

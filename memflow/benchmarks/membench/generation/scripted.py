@@ -4,7 +4,6 @@ A message is the given plain sentence after a random opening. Sentences of dialo
 and other texts are chosen from short lists.
 """
 
-import random
 from collections.abc import Iterator
 from functools import cache
 
@@ -23,17 +22,17 @@ from memflow.benchmarks.membench.generation.templates import (
 )
 from memflow.benchmarks.membench.generation.vocabulary import (
     PACKAGE,
-    FrozenModel,
     Language,
     bundled_vocabulary,
 )
+from memflow.benchmarks.models import StrictModel
 from memflow.benchmarks.packaged import load_yaml
+from memflow.benchmarks.scripted_reader import seeded_random
 from memflow.chat.requests import ChatRequest
 from memflow.chat.scripted import Handler
-from memflow.fingerprint import seeded
 
 
-class _Words(FrozenModel):
+class _Words(StrictModel):
     """The scripted simulator's words of a language. An opening or a note may be empty.
 
     `bare` has beginnings of sentences that take no opening, such as questions and replies. `session` has sentences
@@ -63,15 +62,9 @@ def _words(request: ChatRequest) -> _Words:
     return _words_of(_language(request))
 
 
-def random_of(request: ChatRequest) -> random.Random:
-    """Return a random generator that depends on the request and the model's seed."""
-    said = [message.content for message in request.messages]
-    return random.Random(seeded(request.prompt, said, request.sampling.seed))
-
-
 def _rounds(request: ChatRequest) -> Rounds:
     """Return one round per fact that has a sentence template, then rounds without facts."""
-    rng, words = random_of(request), _words(request)
+    rng, words = seeded_random(request), _words(request)
     lines = request.fields.get("context", "").split("\n")
     facts = {name: value for line in lines for name, _, value in [line.removeprefix("- ").partition(": ")]}
     told = list(_fact_sentences(request.fields["topic"], facts, _language(request)))
@@ -98,18 +91,18 @@ def _fact_sentences(topic: str, facts: dict[str, str], language: Language) -> It
 
 
 def _messages(request: ChatRequest) -> Messages:
-    rng, words = random_of(request), _words(request)
+    rng, words = seeded_random(request), _words(request)
     return Messages(messages=[rng.choice(words.session) for _ in range(int(request.fields["messages"]))])
 
 
 def _told_round(request: ChatRequest) -> ToldRound:
-    rng, words = random_of(request), _words(request)
+    rng, words = seeded_random(request), _words(request)
     replied = request.fields.get("replied") or rng.choice(words.replies)
     return ToldRound(user=_open(rng.choice(words.openings), request), assistant=replied)
 
 
 def _told_message(request: ChatRequest) -> ToldMessage:
-    return ToldMessage(text=_open(random_of(request).choice(_words(request).notes), request))
+    return ToldMessage(text=_open(seeded_random(request).choice(_words(request).notes), request))
 
 
 def _open(opening: str, request: ChatRequest) -> str:
@@ -130,7 +123,7 @@ def _question(request: ChatRequest) -> ToldMessage:
 
 
 def _murmur(request: ChatRequest) -> ToldMessage:
-    return ToldMessage(text=random_of(request).choice(_words(request).murmurs))
+    return ToldMessage(text=seeded_random(request).choice(_words(request).murmurs))
 
 
 BY_STEM: dict[str, Handler] = {

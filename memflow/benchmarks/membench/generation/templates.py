@@ -8,7 +8,6 @@ sentences.
 import random
 import re
 from collections.abc import Mapping
-from functools import cache
 from string import Template
 from typing import Annotated
 
@@ -16,14 +15,14 @@ from pydantic import Field
 
 from memflow.benchmarks.membench.generation.graphs import Node, SubjectType
 from memflow.benchmarks.membench.generation.preferences import Topic
-from memflow.benchmarks.membench.generation.vocabulary import PACKAGE, FrozenModel, Language, Words
-from memflow.benchmarks.packaged import load_yaml
+from memflow.benchmarks.membench.generation.vocabulary import Words, words_loader
+from memflow.benchmarks.models import StrictModel
 
 _VOWEL_SOUND = re.compile(r"(?!uni|us[eu]|eu|one\b)[aeiou]|hour|honest|heir", re.IGNORECASE)
 """The beginning of an English word that takes `an`."""
 
 
-class AttributeTemplates(FrozenModel):
+class AttributeTemplates(StrictModel):
     """Templates that state an attribute, ask for the attribute, and identify an entity by the attribute."""
 
     told: str
@@ -31,7 +30,7 @@ class AttributeTemplates(FrozenModel):
     which: str
 
 
-class CountTemplates(FrozenModel):
+class CountTemplates(StrictModel):
     """Templates of a number with a noun, in singular and plural."""
 
     one: str
@@ -42,7 +41,7 @@ class CountTemplates(FrozenModel):
         return fill(self.one if count == 1 else self.many, count=count)
 
 
-class SubjectTemplates(FrozenModel):
+class SubjectTemplates(StrictModel):
     """Templates of one entity type. `named` contains the name, `who` does not.
 
     `compared` asks which of two entities has more; `counted` asks how many have a value; `processed` asks for a derived
@@ -58,7 +57,7 @@ class SubjectTemplates(FrozenModel):
     counts: CountTemplates = CountTemplates(one="$count", many="$count")
 
 
-class MixedTemplates(FrozenModel):
+class MixedTemplates(StrictModel):
     """Templates of questions that compare a person with an event."""
 
     compared: dict[str, str]
@@ -68,7 +67,7 @@ class MixedTemplates(FrozenModel):
     counts: CountTemplates
 
 
-class FactTemplates(FrozenModel):
+class FactTemplates(StrictModel):
     """The templates of sentences and questions about facts, in one language."""
 
     people: SubjectTemplates
@@ -91,10 +90,8 @@ class FactTemplates(FrozenModel):
         return about
 
 
-@cache
-def fact_templates(language: Language) -> FactTemplates:
-    """Return the bundled fact templates of a language."""
-    return FactTemplates.model_validate(load_yaml(PACKAGE, f"sample/sentences_{language}.yaml"))
+fact_templates = words_loader(FactTemplates, "sample/sentences")
+"""Returns the bundled fact templates of a language."""
 
 
 def fill(pattern: str, **values: object) -> str:
@@ -122,7 +119,7 @@ def name_of(pattern: str, node: Node) -> str:
 Variants = Annotated[tuple[Words, ...], Field(min_length=1)]
 
 
-class TopicTemplates(FrozenModel):
+class TopicTemplates(StrictModel):
     """Templates of one topic. `plural` is the name of the topic in questions.
 
     The statements are that the user likes an item, also likes an item, dislikes an item, wants an item, and accepts or
@@ -141,7 +138,7 @@ class TopicTemplates(FrozenModel):
     recommendations: Words
 
 
-class PreferenceTemplates(FrozenModel):
+class PreferenceTemplates(StrictModel):
     """The templates of sentences and questions about preferences, in one language. `comma` separates list items."""
 
     comma: str
@@ -149,10 +146,8 @@ class PreferenceTemplates(FrozenModel):
     topics: dict[Topic, TopicTemplates]
 
 
-@cache
-def preference_templates(language: Language) -> PreferenceTemplates:
-    """Return the bundled preference templates of a language."""
-    return PreferenceTemplates.model_validate(load_yaml(PACKAGE, f"sample/sayings_{language}.yaml"))
+preference_templates = words_loader(PreferenceTemplates, "sample/sayings")
+"""Returns the bundled preference templates of a language."""
 
 
 def fill_any(ways: Variants, rng: random.Random, **things: str) -> str:

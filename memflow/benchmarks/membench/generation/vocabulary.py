@@ -3,11 +3,13 @@
 Names of events, items and places, and reviews, fit every type, so they do not reveal the type.
 """
 
+from collections.abc import Callable
 from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints
+from pydantic import BeforeValidator, Field, StringConstraints
 
+from memflow.benchmarks.models import StrictModel
 from memflow.benchmarks.packaged import load_yaml
 
 MAX_PEOPLE, MAX_EVENTS, THING_COUNT = 10, 12, 4
@@ -18,6 +20,7 @@ PACKAGE = "memflow.benchmarks.membench"
 """The package with the data files, in the folder `sample`."""
 Language = Literal["en", "zh"]
 Gender = Literal["male", "female"]
+W = TypeVar("W", bound=StrictModel)
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=300)]
 
 
@@ -26,18 +29,17 @@ def _latin(value: Any) -> Any:
     return {word: word.lower() for word in value} if isinstance(value, list) else value
 
 
+def words_loader(shape: type[W], path: str) -> Callable[[Language], W]:
+    """Return the cached loader of the words of a language, from the data file `PATH_LANGUAGE.yaml`."""
+    return cache(lambda language: shape.model_validate(load_yaml(PACKAGE, f"{path}_{language}.yaml")))
+
+
 UnitCount = Annotated[int, Field(ge=1, le=9)]
 LatinSpellings = Annotated[dict[Words, Words], BeforeValidator(_latin)]
 """Words with their spelling in e-mail addresses."""
 
 
-class FrozenModel(BaseModel):
-    """An immutable, validated part of a data file. Unknown fields are rejected."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class City(FrozenModel):
+class City(StrictModel):
     """A city. `known` describes it without its name; `area` is its area code."""
 
     name: Words
@@ -47,7 +49,7 @@ class City(FrozenModel):
     """Whether it has jobs and events."""
 
 
-class Occupation(FrozenModel):
+class Occupation(StrictModel):
     """An occupation with its education and employers. `duty` describes it without its name."""
 
     name: Words
@@ -60,7 +62,7 @@ class Occupation(FrozenModel):
     duty: Words
 
 
-class Relation(FrozenModel):
+class Relation(StrictModel):
     """A relationship to the user, with the minimum and maximum age difference in years."""
 
     name: Words
@@ -71,7 +73,7 @@ class Relation(FrozenModel):
     senior: bool = False
 
 
-class EventType(FrozenModel):
+class EventType(StrictModel):
     """An event type, with contents, and units of scale and duration.
 
     `scale_counts` and `duration_counts` are the minimum and maximum numbers of units, between 1 and 9, and leave enough
@@ -86,14 +88,14 @@ class EventType(FrozenModel):
     duration_counts: tuple[UnitCount, UnitCount] = (1, 9)
 
 
-class ThingType(FrozenModel):
+class ThingType(StrictModel):
     """A type of items or places, with relationships to the user."""
 
     type: Words
     relationships: tuple[Words, ...] = Field(min_length=1)
 
 
-class Vocabulary(FrozenModel):
+class Vocabulary(StrictModel):
     """The word lists of one language, long enough for graphs without repeated words."""
 
     language: Language
@@ -138,7 +140,5 @@ class Vocabulary(FrozenModel):
         return {occupation.name: occupation for occupation in self.occupations}[name]
 
 
-@cache
-def bundled_vocabulary(language: Language) -> Vocabulary:
-    """Return the bundled vocabulary of a language."""
-    return Vocabulary.model_validate(load_yaml(PACKAGE, f"sample/vocabulary_{language}.yaml"))
+bundled_vocabulary = words_loader(Vocabulary, "sample/vocabulary")
+"""Returns the bundled vocabulary of a language."""

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import Field, StringConstraints
 
+from memflow.benchmarks.membench.generation.vocabulary import Language, words_loader
 from memflow.benchmarks.membench.kinds import Scene
 from memflow.benchmarks.membench.turns import Step
-from memflow.benchmarks.packaged import load_yaml
+from memflow.benchmarks.models import StrictModel
 from memflow.fingerprint import seeded
 from memflow.tokens import estimate
 
@@ -49,9 +50,7 @@ class NoiseUnit:
         return sum(map(estimate, self.texts))
 
 
-class _Topic(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Topic(StrictModel):
     thing: Several
     done: Several
     cause: Several
@@ -60,10 +59,8 @@ class _Topic(BaseModel):
     details: Several
 
 
-class Grammar(BaseModel):
+class Grammar(StrictModel):
     """The topics with their phrases, and the templates of user reports and assistant remarks."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     bodies: Several
     reports: Annotated[tuple[Words, ...], Field(min_length=UNIT_STEPS * USER_SENTENCES)]
@@ -71,14 +68,12 @@ class Grammar(BaseModel):
     topics: Mapping[str, _Topic]
 
 
-@cache
-def load_grammar(language: str) -> Grammar:
-    """Return the grammar of the language `en` or `zh`."""
-    return Grammar.model_validate(load_yaml("memflow.benchmarks.membench", f"sample/noise_{language}.yaml"))
+load_grammar = words_loader(Grammar, "sample/noise")
+"""Returns the grammar of a language."""
 
 
 @cache
-def synthetic_units(scene: Scene, language: str, tokens: int) -> tuple[NoiseUnit, ...]:
+def synthetic_units(scene: Scene, language: Language, tokens: int) -> tuple[NoiseUnit, ...]:
     """Return distinct units for trajectories of this length. A longer pool starts with the units of a shorter pool."""
     wanted = POOL_FACTOR * tokens
     found: list[NoiseUnit] = []
@@ -90,7 +85,7 @@ def synthetic_units(scene: Scene, language: str, tokens: int) -> tuple[NoiseUnit
     return tuple(found)
 
 
-def generate_units(scene: Scene, language: str) -> Iterator[NoiseUnit]:
+def generate_units(scene: Scene, language: Language) -> Iterator[NoiseUnit]:
     """Yield distinct units without end, taking the topics in turn. The sequence is the same in every run."""
     of = load_grammar(language)
     said: set[tuple[Step, ...]] = set()
@@ -106,7 +101,7 @@ def generate_units(scene: Scene, language: str) -> Iterator[NoiseUnit]:
 
 
 def _steps(
-    of: Grammar, topic: _Topic, scene: Scene, language: str, chance: random.Random
+    of: Grammar, topic: _Topic, scene: Scene, language: Language, chance: random.Random
 ) -> tuple[Step, ...]:
     """Return three steps about one event. No template or detail occurs twice."""
     fixed = {name: chance.choice(getattr(topic, name)) for name in ("thing", "done")}

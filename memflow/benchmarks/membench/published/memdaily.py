@@ -13,10 +13,11 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from memflow.benchmarks.membench.kinds import QuestionKind, find_kind
-from memflow.benchmarks.membench.published.questions import PublishedModel, QuestionOrInvalid, choice_question
+from memflow.benchmarks.membench.published.questions import QuestionOrInvalid, choice_question
 from memflow.benchmarks.membench.published.release import quarantined_trajectory
 from memflow.benchmarks.membench.turns import Step, Trajectory
 from memflow.benchmarks.membench.wording import add_stamp
+from memflow.benchmarks.models import PublishedModel
 from memflow.benchmarks.published_file import File, Said
 from memflow.benchmarks.raw_records import RawRecord, parse_records
 from memflow.errors import BadInput

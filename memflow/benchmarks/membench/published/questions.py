@@ -7,9 +7,10 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from memflow.benchmarks.membench.turns import ChoiceQuestion, Trajectory, is_noise
+from memflow.benchmarks.models import PublishedModel
 from memflow.benchmarks.multiple_choice import LETTERS
 from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import Said
@@ -17,12 +18,6 @@ from memflow.benchmarks.published_file import Said
 OPTIONS = 4
 """Options per question."""
 _FAILED = re.compile(r"\[ERROR[QAC]\]")
-
-
-class PublishedModel(BaseModel):
-    """A published object; unknown fields are ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="ignore")
 
 
 def join_answer(text: str | list[str]) -> str:
@@ -49,7 +44,7 @@ class PublishedQuestion(PublishedModel):
 
     question: Said
     answer: str | list[str]
-    target_step_id: Annotated[list[list[int]], BeforeValidator(_targets)] = []
+    target_step_id: Annotated[list[list[int]], BeforeValidator(_targets)] = Field([])
     choices: Annotated[dict[str, str | list[str]] | str, AfterValidator(_options)]
     ground_truth: str
     time: Said

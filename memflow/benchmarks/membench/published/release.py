@@ -18,13 +18,13 @@ from pydantic import AliasChoices, BeforeValidator, Field, model_validator
 
 from memflow.benchmarks.membench.kinds import QuestionKind, Scene, find_kind
 from memflow.benchmarks.membench.published.questions import (
-    PublishedModel,
     QuestionOrInvalid,
     choice_question,
     invalid_question,
 )
 from memflow.benchmarks.membench.turns import Step, Trajectory
 from memflow.benchmarks.membench.wording import add_stamp
+from memflow.benchmarks.models import PublishedModel
 from memflow.benchmarks.published_file import File, Said
 from memflow.benchmarks.raw_records import RawRecord, RecordFault, parse_records
 from memflow.errors import BadInput
@@ -99,20 +99,18 @@ class _PublishedTrajectory(PublishedModel):
 
 
 def read(file: File) -> Iterator[RawRecord]:
-    """Yield each trajectory in a file. Raises BadInput."""
-    scene = _scene(file)
-    empty = True
+    """Return each trajectory in a file. Raises BadInput."""
+    return file.some(_trajectories(file, _scene(file)), "trajectories")
+
+
+def _trajectories(file: File, scene: Scene) -> Iterator[RawRecord]:
     for of, scenario, values in _groups(file, scene):
         group = f"{scene}/{of.name}/{scenario}"
         numbered = (
             RawRecord(f"{of.name}, {scenario}, trajectory {number}", raw, f"{group}/number {number}")
             for number, raw in enumerate(values)
         )
-        for record in parse_records(numbered, partial(_parse, scene, group)):
-            empty = False
-            yield record
-    if empty:
-        raise file.bad("the MemBench file has no trajectories")
+        yield from parse_records(numbered, partial(_parse, scene, group))
 
 
 def _parse(scene: Scene, group: str, content: Any) -> tuple[str, Any]:

@@ -27,8 +27,9 @@ class Task:
 
     `published` is the task's name in published configurations and results. `metric` is the main metric and `measures`
     are the others. Pools are sampled to `sample` cases; 0 is all. `stratified` tasks are split by stratum. `prompt` is
-    the stem of the prompt, `user_knows` the kind of gold that simulated users see. `selection` has what a task reads
-    of files that tasks share: categories by file, where none is all, or domains.
+    the stem of the prompt, `user_knows` the kind of gold that simulated users see. `markers` are the texts before and
+    after the question in the prompt of the unified data set. `selection` has what a task reads of files that tasks
+    share: categories by file, where none is all, or domains.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Task:
     stratified: bool = False
     prompt: str = "answer"
     user_knows: str = "answer"
+    markers: tuple[str, str] = ("", "")
     selection: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
     @property

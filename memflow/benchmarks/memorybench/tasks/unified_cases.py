@@ -27,14 +27,6 @@ from memflow.benchmarks.published_file import Said
 
 _ASKED_AT = "in the context of "
 """Text before the date in a DialSim prompt."""
-MARKERS: Mapping[str, tuple[str, str]] = {
-    "writingprompts": ("", "Write a story"),
-    "nfcats": ("Question:", ""),
-    "judge": ("案件事实：", "\n请根据上面提供的事实描述"),
-    "ideabench": ("Here are the abstracts:", "Using these abstracts"),
-    "limitgen": ("Paper to review:", ""),
-}
-"""The texts before and after the question in the prompt, by task."""
 
 
 def parse_literal(text: str) -> Any:
@@ -87,7 +79,7 @@ class UnifiedRow(BaseModel):
 
     def question(self, task: str) -> str:
         """Return the text of the prompt between the markers of a task."""
-        return text_between(self.prompt(), *MARKERS.get(task, ("", "")))
+        return text_between(self.prompt(), *catalog.TASKS[task].markers)
 
     def answer(self) -> str:
         """Return the gold answer, which most unified data sets have."""

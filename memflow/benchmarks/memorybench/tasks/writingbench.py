@@ -38,12 +38,11 @@ class Criterion(BaseModel):
 
     def gold(self) -> dict[str, Any]:
         """Return the criterion in the format of the judge's prompt."""
-        levels = (self.one, self.three, self.five, self.seven, self.nine)
-        names = ("1-2", "3-4", "5-6", "7-8", "9-10")
+        levels = self.model_dump(by_alias=True)
         return {
-            "name": self.name,
-            "description": self.criteria_description,
-            "levels": dict(zip(names, levels, strict=True)),
+            "name": levels.pop("name"),
+            "description": levels.pop("criteria_description"),
+            "levels": levels,
         }
 
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from memflow.errors import BadInput
+from memflow.benchmarks.models import StrictModel
 
 Family = Literal["general", "binary", "deterministic"]
 """Source of S: a model's score, correctness (3 or 9), or F1. Each family is calibrated on its own population."""
@@ -30,13 +30,11 @@ PUBLISHED_HISTOGRAMS: Mapping[Family, Mapping[int, float]] = {
 """Published shares of S in percent: Table 4, and for DialSim those that reproduce its two probabilities."""
 
 
-class ActionModel(BaseModel):
+class ActionModel(StrictModel):
     """Parameters of the action model, with the paper's defaults.
 
     6.5 % of the answers are liked or disliked, and 86 % of these are liked.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     like_rate: float = Field(0.065 * 0.86, ge=0, le=1)
     """Share of the answers that are liked."""
@@ -117,27 +115,6 @@ def calibrate(
         model.like_rate / likes if likes else 0.0,
         model.dislike_rate / dislikes if dislikes else 0.0,
     )
-
-
-def action_probabilities(
-    satisfaction: int,
-    family: Family = "general",
-    histogram: Mapping[int, float] | None = None,
-    *,
-    long_output: bool = False,
-    model: ActionModel | None = None,
-) -> ActionProbabilities:
-    """Return P(like | S), P(dislike | S) and P(copy | S) of a satisfaction score.
-
-    The model is calibrated on `histogram`, by default the paper's (Table 4; none for `deterministic`). Raises BadInput.
-    """
-    population = PUBLISHED_HISTOGRAMS.get(family) if histogram is None else histogram
-    if population is None:
-        raise BadInput(
-            f"the paper publishes no satisfaction histogram for the action model {family!r}. Pass "
-            "`histogram`, the number of scores from 1 to 10."
-        )
-    return calibrate(population, family, model).actions(satisfaction, long_output=long_output)
 
 
 def draw_actions(actions: ActionProbabilities, chance: random.Random) -> DrawnActions:

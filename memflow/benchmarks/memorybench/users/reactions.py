@@ -78,7 +78,7 @@ async def react(domain: Domain, probe: Probe, history: Sequence[ChatMessage], si
 
 
 def prompts() -> list[Prompt]:
-    """Return all prompts that reactions use."""
+    """Return all prompts that reactions use: requests to the simulator, gold context, and fixed texts."""
     judged = [load(JUDGING, stem) for stem in AccuracyScorer.stems]
     return [*judged, *all_prompts(PACKAGE)]
 

@@ -3,8 +3,9 @@
 import re
 
 from memflow.benchmarks.memorybench.users.answers import Critique, Satisfaction
+from memflow.benchmarks.memorybench.users.known_gold import PACKAGE
 from memflow.chat.requests import ChatRequest
-from memflow.chat.scripted import Handler
+from memflow.chat.scripted import scripted_handlers
 from memflow.words import search_words
 
 CONTENT = 0.6
@@ -39,8 +40,4 @@ def _share(request: ChatRequest) -> float:
     return len(right & answer) / max(1, len(right))
 
 
-HANDLERS: dict[str, Handler] = {
-    f"memorybench/{stem}{language}": handler
-    for stem, handler in (("feedback", _react), ("satisfaction", _score))
-    for language in ("", "_zh")
-}
+HANDLERS = scripted_handlers(PACKAGE, {"feedback": _react, "satisfaction": _score})

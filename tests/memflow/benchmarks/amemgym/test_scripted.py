@@ -7,9 +7,9 @@ import pytest
 
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.scripted_words import in_words, vocabularies
-from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, bilingual_prompts, prompt
+from memflow.benchmarks.amemgym.wording import JUDGE, PACKAGE, prompt
 from memflow.benchmarks.registry import find_domain
-from memflow.chat.prompts import prompt_stems
+from memflow.chat.prompts import prompt_stems, translated_stems
 from memflow.chat.requests import ChatRequest
 
 
@@ -25,7 +25,7 @@ def test_amemgym_declares_every_simulator_prompt_and_judge_prompt():
     assert AMemGym().judge_prompts(find_domain("amemgym_demo"), "score.verdicts") == []
 
 
-@pytest.mark.parametrize("stem", sorted(bilingual_prompts()))
+@pytest.mark.parametrize("stem", sorted(translated_stems(PACKAGE)))
 def test_chinese_prompt_has_same_fields_output_and_limits_as_english_prompt(stem):
     english, chinese = prompt(stem), prompt(stem, language="zh")
     assert (chinese.name, chinese.language) == (f"{english.name}_zh", "zh")

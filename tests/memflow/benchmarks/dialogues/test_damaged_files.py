@@ -98,7 +98,7 @@ FILES: list[tuple[str, bytes, str, str]] = [
     ("a.csv", b"a,b\n1,2\n", "line 1", "no column tells"),
     ("a.csv", b"dialogue,text,speeker\n1,hi,Ana\n", "line 1, speeker", "Did you mean speaker?"),
     ("a.csv", b"text\nhi\n", "line 1, dialogue", "lacks the column"),
-    ("a.csv", b"dialogue,id,text\n1,m1,hi\n1,m2\n", "line 3", "2 cells, but the header has 3"),
+    ("a.csv", b"dialogue,id,text\n1,m1,hi\n1,m2\n", "line 3", "2 fields, but the header has 3"),
     ("a.csv", b'dialogue,text\n1,"hi\n', "line 2", "invalid CSV"),
     ("a.csv", b'dialogue,text,time\n1,"a\nb",2024-01-01\n1,b,1.3.24\n', "line 4, time", "not a date"),
     ("a.csv", b"dialogue,question,gold\nx,who?,me\n", "line 2, dialogue", "no dialogue 'x'"),

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from memflow.benchmarks.memorybench import selection
-from memflow.benchmarks.memorybench.domains import DOMAINS
+from memflow.benchmarks.memorybench import SPEC, selection
 from memflow.benchmarks.memorybench.selection import leaves_out_training, select
 from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.benchmarks.memorybench.tasks.task import Case, CorpusMessage, CorpusSession, Pool
@@ -38,7 +37,7 @@ def test_sample_leaves_out_training_cases_about_a_corpus_only(sample: list[Recor
         assert (train == 0) == (pool in corpora)
 
 
-@pytest.mark.parametrize("domain", DOMAINS, ids=lambda each: each.name)
+@pytest.mark.parametrize("domain", SPEC.domains, ids=lambda each: each.name)
 def test_only_off_policy_domains_with_complete_dialogues_leave_out_training_cases(domain: Any) -> None:
     further = ("_stepwise", "_onpolicy", "_training", "_same", "_liked", "_copied")
     assert leaves_out_training(domain.limited(1)) == (not domain.name.endswith(further))

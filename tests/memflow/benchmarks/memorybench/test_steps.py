@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memflow.benchmarks.memorybench.config import Parameters
-from memflow.benchmarks.memorybench.steps import batches, checkpoints, shuffled
+from memflow.benchmarks.memorybench.protocols import batches, checkpoints, shuffled
 
 CASES = st.integers(0, 60).map(range)
 SIZES = st.integers(1, 20)

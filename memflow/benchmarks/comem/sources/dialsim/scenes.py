@@ -50,12 +50,9 @@ class DialSimScene:
     """The published questions about it, by sort and kind."""
 
 
-def read(file: File) -> list[RawRecord]:
+def read(file: File) -> Iterator[RawRecord]:
     """Return one record per scene. An invalid question is quarantined without its scene. Raises BadInput."""
-    found = list(_pickled(file))
-    if not found:
-        raise file.bad("the DialSim file contains no scenes")
-    return found
+    return file.some(_pickled(file), "scenes")
 
 
 def _pickled(file: File) -> Iterator[RawRecord]:

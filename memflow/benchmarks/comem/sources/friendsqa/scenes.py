@@ -7,8 +7,9 @@ import re
 from collections.abc import Iterator
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
+from pydantic import Field, StringConstraints, model_validator
 
+from memflow.benchmarks.models import PublishedModel
 from memflow.benchmarks.partial import OR_INVALID, InvalidPart
 from memflow.benchmarks.published_file import Said
 
@@ -20,11 +21,7 @@ _TITLE = re.compile(r"s(\d+)_e(\d+)_c(\d+)")
 Title = Annotated[str, StringConstraints(pattern=rf"^{_TITLE.pattern}$")]
 
 
-class _PublishedModel(BaseModel):
-    model_config = ConfigDict(frozen=True)
-
-
-class SceneUtterance(_PublishedModel):
+class SceneUtterance(PublishedModel):
     """An utterance of one or more speakers."""
 
     uid: int = Field(ge=0)
@@ -42,7 +39,7 @@ class SceneUtterance(_PublishedModel):
         return not any(name.startswith("#") for name in self.speakers)
 
 
-class AnnotatedAnswer(_PublishedModel):
+class AnnotatedAnswer(PublishedModel):
     """An annotator's answer: the tokens from `inner_start` to `inner_end`, inclusive, or a speaker of the utterance."""
 
     answer_text: Said
@@ -52,7 +49,7 @@ class AnnotatedAnswer(_PublishedModel):
     is_speaker: bool
 
 
-class SceneQuestion(_PublishedModel):
+class SceneQuestion(PublishedModel):
     """A question with its annotated answers. The id ends in the question's kind and an optional `_Paraphrased`."""
 
     id: Said
@@ -60,7 +57,7 @@ class SceneQuestion(_PublishedModel):
     answers: tuple[AnnotatedAnswer, ...] = Field(min_length=1)
 
 
-class SceneParagraph(_PublishedModel):
+class SceneParagraph(PublishedModel):
     """The utterances and questions of a scene. In the published file, the key of the utterances ends with a colon."""
 
     utterances: tuple[SceneUtterance, ...] = Field(min_length=1, validation_alias="utterances:")
@@ -94,7 +91,7 @@ class SceneParagraph(_PublishedModel):
         return None
 
 
-class FriendsQAScene(_PublishedModel):
+class FriendsQAScene(PublishedModel):
     """A scene. The id `s01_e23_c06` means season 1, episode 23, scene 6."""
 
     title: Title

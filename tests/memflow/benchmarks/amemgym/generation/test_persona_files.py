@@ -53,7 +53,7 @@ def test_jsonl_and_parquet_files_of_same_personas_give_same_records(tmp_path):
             b'{"id": "a", "name": "A"}\n{"id": "b", "name"\n',
             "line 2: the line is truncated or invalid JSON",
         ),
-        ("p.jsonl", b"\n\n", "the persona file contains no personas"),
+        ("p.jsonl", b"\n\n", "the file has no personas"),
         ("p.jsonl", b"\xff\xfe", "not UTF-8"),
         ("p.parquet", b"PAR1 and no more", "truncated or not Parquet"),
     ],

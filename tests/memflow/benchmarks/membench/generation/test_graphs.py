@@ -12,7 +12,7 @@ from profiles import examples
 from memflow.benchmarks.membench.config import Parameters
 from memflow.benchmarks.membench.generation import values, vocabulary
 from memflow.benchmarks.membench.generation.graph_sampling import sample_graph
-from memflow.benchmarks.membench.generation.graphs import PERSON_ATTRIBUTES, Graph
+from memflow.benchmarks.membench.generation.graphs import ATTRIBUTES, Graph
 from memflow.benchmarks.membench.generation.vocabulary import (
     MAX_EVENTS,
     MAX_PEOPLE,
@@ -103,6 +103,10 @@ def test_sampled_graphs_are_complete_unambiguous_and_without_real_personal_data(
         assert sorted(node.synthetic) == sorted(personal)
         assert all(re.fullmatch(RESERVED[name], value) for name, value in personal.items())
         if node.kind in ("relative", "colleague"):
-            assert node.attributes.keys() == set(PERSON_ATTRIBUTES)
+            assert node.attributes.keys() | {"name"} == {
+                *ATTRIBUTES["stated"]["people"],
+                "gender",
+                "character",
+            }
             low, high = relations[node.relationship]
             assert low <= values.parse_size(node["age"]) - values.parse_size(graph.user["age"]) <= high

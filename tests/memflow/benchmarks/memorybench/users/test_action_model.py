@@ -3,14 +3,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from memflow.benchmarks.memorybench.feedback import action_probabilities
 from memflow.benchmarks.memorybench.users.action_model import (
     PUBLISHED_HISTOGRAMS,
     ActionModel,
     Family,
     calibrate,
 )
-from memflow.errors import BadInput
 
 TABLE_5 = {
     1: (0.000, 15.091), 2: (0.002, 14.821), 3: (0.010, 13.723), 4: (0.045, 10.303), 5: (0.197, 4.867),
@@ -38,14 +36,16 @@ def test_calibrated_constants_of_published_histogram_match_paper() -> None:
 
 @pytest.mark.parametrize("score", range(1, 11))
 def test_action_probabilities_per_satisfaction_score_match_table_5(score: int) -> None:
-    actions = action_probabilities(score, family="general")
+    model = calibrate(PUBLISHED_HISTOGRAMS["general"])
+    actions = model.actions(score)
     assert (100 * actions.like, 100 * actions.dislike) == pytest.approx(TABLE_5[score], abs=0.003)
     assert actions.copy == 0.0
-    assert action_probabilities(score, long_output=True).copy == pytest.approx(4 * actions.like)
+    assert model.actions(score, long_output=True).copy == pytest.approx(4 * actions.like)
 
 
 def test_action_probabilities_of_binary_family_match_paper() -> None:
-    right, wrong = action_probabilities(9, "binary"), action_probabilities(3, "binary")
+    model = calibrate(PUBLISHED_HISTOGRAMS["binary"], "binary")
+    right, wrong = model.actions(9), model.actions(3)
     assert (right.like, right.dislike) == (pytest.approx(0.099, abs=5e-4), 0.0)
     assert (wrong.like, wrong.dislike) == (0.0, pytest.approx(0.021, abs=5e-4))
 
@@ -62,11 +62,6 @@ def test_calibrated_like_and_dislike_rates_match_model_for_any_histogram(
     dislikes = sum(share * of.actions(score).dislike for score, share in histogram.items()) / total
     assert likes == pytest.approx(model.like_rate if of.c_like else 0.0)
     assert dislikes == pytest.approx(model.dislike_rate if of.c_dislike else 0.0)
-
-
-def test_family_without_published_histogram_needs_one() -> None:
-    with pytest.raises(BadInput, match="Pass `histogram`"):
-        action_probabilities(5, "deterministic")
 
 
 @pytest.mark.parametrize(
