@@ -11,12 +11,12 @@ from memflow.benchmarks.packaged import load_toml
 def load_domains(package: str) -> tuple[Domain, ...]:
     """Return the domains of `domains.toml` in the package of a benchmark, in order. The package has its name."""
     benchmark = package.rpartition(".")[2]
-    found: dict[str, Domain] = {}
+    domains: dict[str, Domain] = {}
     for name, table in load_toml(package, "domains.toml").items():
         fields = dict(table)
         if "base" in fields:
-            base = found[fields.pop("base")]
+            base = domains[fields.pop("base")]
             parameters = {**base.parameters, **fields.get("parameters", {})}
             fields |= {"datasets": base.datasets, "parameters": parameters}
-        found[name] = Domain(name=name, benchmark=benchmark, **fields)
-    return tuple(found.values())
+        domains[name] = Domain(name=name, benchmark=benchmark, **fields)
+    return tuple(domains.values())
