@@ -1,7 +1,7 @@
 """The pipeline: every step once, in order, with its inputs, outputs and model calls.
 
 Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md
-(docs/generate.py) are derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
+(docs/generate.py) are derived from STEPS. memflow/run/generation.py and memflow/run/evaluation.py implement the steps.
 """
 
 from collections.abc import Callable, Coroutine, Mapping
@@ -24,7 +24,7 @@ Condition = Callable[[Benchmark, Domain, MemoryConfig], bool]
 class Step:
     """A pipeline step. Its function reads rows of the input tables and returns rows of its output tables.
 
-    A step over all partitions has a `summary` and no function: assets/ has its asset (leaderboard.py, drift.py).
+    A step over all partitions has a `summary` and no function: assets/leaderboard.py and others have its asset.
     """
 
     name: str

@@ -1,6 +1,6 @@
 """Retrieval without a chat model: recall, precision, nDCG and MRR at several cutoffs, from the rows of score.rankings.
 
-metrics/ranking.py defines the metrics. Intervals are those of means over episodes (memflow/metrics/intervals.py).
+memflow/metrics/ranking.py defines the metrics, memflow/metrics/intervals.py the intervals of means over episodes.
 """
 
 from collections import defaultdict

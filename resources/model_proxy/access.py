@@ -1,6 +1,6 @@
 """The access of one memory server to memflow's models: its key, addresses and variables.
 
-server.py answers the requests. clients.py opens an access for each partition.
+server.py answers the requests. resources/models/clients.py opens an access for each partition.
 """
 
 import secrets

@@ -212,7 +212,7 @@ class Settings(SettingsFields):
         return listed_prices(model.model, model.url)
 
     def model(self, name: str) -> Model:
-        """Return a model by name, with its context window if that is known (endpoints/windows.py).
+        """Return a model by name, with its context window if that is known (resources/endpoints/windows.py).
 
         Raises BadSettings for an unknown name, with the known names.
         """

@@ -4,7 +4,6 @@ Each module has `read`, which returns the records of a file, and `contexts`, whi
 
     dialogues.py   users' own dialogues, in the format of docs/explanation/comem.md
     friendsqa/     FriendsQA: scenes with many speakers, and questions about each
-    amemgym.py     AMemGym's users: labels follow from the states that messages expose
     personamem.py  PersonaMem v1: a table of questions and their shared contexts
     dialsim/       scripts of television shows, with DialSim's questions or questions by rule
 """
