@@ -69,7 +69,7 @@ class Step:
     def inputs_of(
         self, benchmark: Benchmark, domain: Domain, memory: MemoryConfig | None = None
     ) -> dict[str, bool]:
-        """Return, for each input table, whether the step reads the table for this domain and memory."""
+        """Return, by input table, whether the step reads it for this domain and memory; True without a memory."""
         return {
             table: memory is None
             or table not in self.conditional

@@ -34,7 +34,7 @@ class Sample(NamedTuple):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What else describes the question and its answer."""
+        """`probe_id`, `question_type`, `dataset`, `episode`, `checkpoint`, and `recalled`, the ids of entries."""
         kind = self.probe.category or self.probe.kind
         asked = {"probe_id": self.probe.probe_id, "question_type": kind, "dataset": self.probe.dataset}
         place = {"episode": self.probe.episode_id, "checkpoint": self.probe.checkpoint}
@@ -225,7 +225,7 @@ def score_name(row: Score | Verdict) -> str:
 
 
 def details_of(score: Score, others: Sequence[Score]) -> dict[str, str]:
-    """Return all columns of a score that have a value as texts, with its labels among `others` of its assistant."""
+    """Return the non-empty columns of a score as texts by name, and its `labels` (score_qualifiers with `others`)."""
     columns = {**asdict(score), "labels": score_qualifiers(score, others)}
     return {name: text(value) for name, value in columns.items() if value not in (None, "", [])}
 

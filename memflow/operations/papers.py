@@ -113,7 +113,7 @@ def missing_lines(missing: Mapping[str, str]) -> list[str]:
 
 
 def missing_data(settings: "Settings", table: TableOfPaper) -> dict[str, str]:
-    """Return how to get what is missing of the data sets of a table, by data set."""
+    """Return how to get each missing data set of a table, by its name; empty if none is missing."""
     from memflow.resources.data.library import Library
 
     library = Library(settings.data, settings.datasets)

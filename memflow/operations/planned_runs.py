@@ -109,7 +109,7 @@ class Outcome:
 
     @property
     def rebuilt(self) -> dict[str, list[str]]:
-        """The damaged tables of each run that has rebuilt them."""
+        """The damaged tables that a run has rebuilt, by the run's name; runs without any are omitted."""
         return {run.name: self.damaged[run.name] for run in self.ran if run.name in self.damaged}
 
     @property
@@ -126,7 +126,7 @@ class Outcome:
 
     @property
     def evaluated(self) -> set[tuple[str, str]]:
-        """The domains and assistants whose current results the leaderboard contains; empty if it was not published."""
+        """(domain, assistant) of current results that the leaderboard contains; empty if it was not published."""
         available = [*self.ran, *self.up_to_date]
         if not any(run.scope == "all" for run in available):
             return set()

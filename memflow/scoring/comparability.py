@@ -62,7 +62,7 @@ class MeasuredSettings:
         return cls(**{**values, **lists})
 
     def columns(self) -> dict[str, Any]:
-        """Return the settings as columns of a score."""
+        """Return the settings as columns of a score, by name; tuples become lists."""
         lists = {"prompts": list(self.prompts), "replaced_prompts": list(self.replaced_prompts)}
         return {**asdict(self), **lists}
 

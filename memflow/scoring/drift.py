@@ -52,7 +52,7 @@ class MetricValues:
         )
 
     def in_slice(self, name: str, scored: Collection[str]) -> dict[str, float | None]:
-        """Return the values of those probes of a slice that are in `scored`."""
+        """Return the values by probe id of the probes of a slice that are in `scored`; None without a value."""
         members = self.slices.get(name, frozenset())
         return {probe: value for probe, value in self.values.items() if probe in members and probe in scored}
 

@@ -44,7 +44,7 @@ class History:
 
     @property
     def label(self) -> str | None:
-        """The label of the scores (memflow/labels.py)."""
+        """The label of the scores (memflow/labels.py); None without one."""
         return score_label(self.scores.values())
 
     def accuracy(self, checkpoint: int | None) -> Score | None:

@@ -42,7 +42,7 @@ class VerdictValues:
         return [probe.episode_id for probe in self.probes]
 
     def masks(self, slices: Slices) -> dict[str, Mask]:
-        """Return for each slice which probes belong to it."""
+        """Return, by slice, an array that is True for each of `probes`, in order, that belongs to it."""
         return {
             name: np.array([probe.probe_id in members for probe in self.probes], dtype=np.bool_)
             for name, members in slices.items()

@@ -48,7 +48,7 @@ def key_of(score: Score) -> Key:
 
 
 def current_scores(history: Iterable[PublishedScore]) -> dict[Key, PublishedScore]:
-    """Return the newest row of each score, without scores that were removed. Rows are in the order of publication."""
+    """Return the newest row of each score by its key, without removed scores. `history` is in order of publication."""
     newest_rows = {key_of(row): row for row in history}
     return {key: row for key, row in newest_rows.items() if not row.removed}
 

@@ -73,7 +73,7 @@ class ProbeEntries:
         return [float(rank) for rank in sorted(first_ranks.values())]
 
     def read_failure(self, recalled_evidence: frozenset[str]) -> float | None:
-        """Return the part of the loss that is a read failure with these evidence messages recalled."""
+        """Return the part of the loss that is a read failure with this evidence recalled; None without a loss."""
         loss = self.attribution.loss
         if loss is None:
             return None

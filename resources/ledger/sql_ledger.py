@@ -133,7 +133,7 @@ class SqlLedger:
         return self._repeat(lambda connection: set(connection.scalars(sa.select(completions.c.digest))))
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return cached vectors by content hash of model and text. Raises DamagedRow."""
+        """Return cached vectors by content hash of model and text, without missing ones. Raises DamagedRow."""
         return self._repeat(lambda connection: read_vectors(connection, digests))
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:

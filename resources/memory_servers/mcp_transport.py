@@ -71,7 +71,7 @@ class McpTransport(Transport):
         await asyncio.gather(*(space.close() for space in spaces))
 
     async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the answer to a message of memflow's protocol."""
+        """Return the answer to a message of memflow's protocol; for an operation that MCP lacks, `error`."""
         operation, name = message["op"], message.get("space", "")
         if operation == "hello":
             return await self._hello(message["settings"])

@@ -46,5 +46,5 @@ class Redaction:
         return self.text(statement if self._texts or statement is None else statement.partition(QUOTE)[0])
 
     def reason(self, reason: str | None) -> str | None:
-        """Return the reason of a row, redacted; LEFT_OUT in a report without texts."""
+        """Return the reason of a row, redacted; LEFT_OUT in a report without texts; None without a reason."""
         return self.text(reason) if self._texts or reason is None else LEFT_OUT
