@@ -53,8 +53,9 @@ class Sample(NamedTuple):
 class ExportedResults:
     """The results of an assistant in a domain, without addresses and paths of the machine in memflow's own texts.
 
-    `details` describes the memory and what is left out, `judges` has the judges by metric and variant. `published` is
-    the time of the last publication that changed a score of the assistant, so that equal results have equal exports.
+    `details` describes the memory and what is left out, `judges` has the judges by (metric, variant), `protocol` the
+    values of adjustable points. `judge_prompts` are `NAME@DIGEST` with commas, or `unknown`. `published` is the time of
+    the last publication that changed a score of the assistant, so that equal results have equal exports.
     """
 
     domain: str
@@ -67,7 +68,7 @@ class ExportedResults:
     protocol: Mapping[str, str]
     published: datetime
     origins: Mapping[str, str]
-    """The origin and the license of each data set."""
+    """The origin and the license of each data set, by its name."""
     samples: Sequence[Sample]
 
     @property

@@ -23,7 +23,7 @@ from memflow.run.handlers import handlers
 
 @dataclass
 class Forecast:
-    """The forecast of a run: its steps, the partitions that are up to date, and the missing data sets."""
+    """The forecast of a run: its steps, the partitions that are up to date, and the missing data sets by domain."""
 
     steps: list[StepForecast] = field(default_factory=list)
     up_to_date: list[str] = field(default_factory=list)

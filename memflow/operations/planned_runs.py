@@ -86,7 +86,11 @@ class PlannedRun:
 
 @dataclass
 class Outcome:
-    """The result of `run_pipeline`: the planned runs, grouped by their results."""
+    """The result of `run_pipeline`: the planned runs, grouped by their results.
+
+    `failed` has (run, reason) pairs, `skipped` the runs after a failed one, `missing` the missing data sets by domain,
+    `runs` the ids of Dagster runs, and `usage` their usage by stage and role (as UsageRow).
+    """
 
     ran: list[PlannedRun] = field(default_factory=list)
     up_to_date: list[PlannedRun] = field(default_factory=list)

@@ -22,7 +22,10 @@ _REPLACED = {True: "replaced", False: "partly replaced"}
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
-    """The settings of an assistant's evaluation and its missing data, which become columns of the scores."""
+    """The settings of an assistant's evaluation and its missing data, which become columns of Score with these names.
+
+    None or empty stands for a setting that the memory lacks, or that is not known.
+    """
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()

@@ -27,7 +27,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class DomainDrift:
-    """The rows of one domain after the same change of inputs. `changes` has one line per changed input."""
+    """The rows of one domain after the same change of inputs. `changes` has a line per changed input.
+
+    The times of both publications are in ISO 8601.
+    """
 
     domain: str
     published_at: str

@@ -23,7 +23,7 @@ NO_VALUE = Interval(None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricContext:
-    """The assistant and domain that a score is computed for. `seed` is the domain's: of resampled intervals."""
+    """The assistant and domain that a score is computed for. `seed` is the domain's, for resampling."""
 
     domain: str
     assistant: str

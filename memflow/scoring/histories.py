@@ -27,7 +27,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class History:
-    """One assistant's scores in one domain, by metric, variant and checkpoint (None: over all checkpoints)."""
+    """One assistant's scores in one domain, by (metric, variant, checkpoint); checkpoint None: over all of them."""
 
     domain: str
     assistant: str

@@ -53,6 +53,7 @@ class VerdictValues:
 class MeanMeasure:
     """A metric that is the mean of its values over items. `values` has shape (assistants, items), NaN where missing.
 
+    `episodes` has the episode of each item, `slices` a mask over the items by name.
     Only assistants in `members` (positions) are compared with each other; None stands for all.
     """
 

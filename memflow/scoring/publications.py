@@ -18,7 +18,8 @@ SCORE_FIELDS = tuple(field.name for field in fields(Score))
 class ScoreInputs:
     """What the scores of an assistant in a domain are computed from: content hashes, the judges, and the simulator.
 
-    `judges` are the names of the judges that judged the stored verdicts and claims.
+    `hashes` are those of the probes and the verdicts, as far as they are stored. `judges` are the names of the judges
+    of the stored verdicts and claims. `simulator` is None if it is not known.
     """
 
     hashes: Sequence[str]

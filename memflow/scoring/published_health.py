@@ -24,7 +24,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class AssistantHealth:
-    """The state of an assistant's health in a domain, and its statement (`memflow.scoring.health.overall`)."""
+    """An assistant's health in a domain: one of STATES (health/states.py), and its statement (health `overall`)."""
 
     state: str
     statement: str

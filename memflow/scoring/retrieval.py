@@ -26,7 +26,8 @@ DRAWS = 20
 class ProbeEntries:
     """What a memory stored and recalled when a probe was asked, without bookkeeping and summaries of everything.
 
-    `evidence` are the messages that the memory had received by then.
+    `evidence` are the ids of the messages that the memory had received by then, `items` the entries by id, and
+    `recalled` ids of entries, in order.
     """
 
     attribution: FailureAttribution
