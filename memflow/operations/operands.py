@@ -225,7 +225,7 @@ def differing_settings(operands: Sequence[Stored]) -> list[str]:
 
 
 def withheld_metrics(stored: Stored) -> dict[str, str]:
-    """Return the metrics whose judge failed its calibration, so that no verdict has a value, each with the reason."""
+    """Return the reason for each metric whose judge failed its calibration, so that no verdict has a value."""
     from memflow.resources.publishing.comparisons import VERDICTS
     from memflow.scoring.calibrations import NOT_SCORED
 

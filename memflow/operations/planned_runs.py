@@ -118,7 +118,7 @@ class Outcome:
 
     @property
     def complete(self) -> tuple[list[str], list[str]]:
-        """The domains, and the assistants, of which every planned run succeeded or was up to date."""
+        """The names of domains, and of assistants, of which every planned run succeeded or was up to date."""
         incomplete = [*(run for run, _ in self.failed), *self.skipped]
 
         def names(attribute: str) -> list[str]:

@@ -59,7 +59,7 @@ class TableOfPaper:
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The domains that it needs, with the profile of the table."""
+        """The names of the domains that it needs, with the table's profile, such as `DOMAIN.PROFILE`."""
         names = dict.fromkeys(fields.domain for fields in self._fields() if fields.domain)
         return tuple(self.domain(name) for name in names)
 

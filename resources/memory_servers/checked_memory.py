@@ -183,7 +183,7 @@ class Conversation:
             return False
 
     async def known_items(self) -> list[tuple[WireItem, set[CheckMessage]]]:
-        """Return the items of all reads, and of the export, each with the messages whose words it contains."""
+        """Return (item, messages) for all items of reads and of the export: the messages whose words it contains."""
         items = [*self.items.values(), *await self.memory.exported(self.space)]
         return [(item, self.seen([item])) for item in items]
 

@@ -250,7 +250,7 @@ class _McpSpace:
             await asyncio.wait({self._owner}, timeout=ENDING_S)
 
     async def use(self, tool: Tool, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the result of a tool. Raises ServerStopped, and ServerFailed if the tool reports an error."""
+        """Return a tool's JSON result. Raises ServerStopped, or ServerFailed if the tool reports an error."""
         work = self.client.call_tool(tool.name, tool.filled({"space": self._name, **values}))
         called = await self.result(work, f"the tool {tool.name}")
         result = called.model_dump(mode="json", by_alias=True)
