@@ -32,7 +32,7 @@ def runnable_table(reference: str) -> TableOfPaper:
 
 
 class PaperSelection(NamedTuple):
-    """What the run of a table selects: domains with their profile, memories, sample and repeats."""
+    """What the run of a table selects: domains with their profile, memories, size of samples (0: all) and repeats."""
 
     domains: list[str]
     memories: list[str]

@@ -130,7 +130,7 @@ class Outcome:
 
     @property
     def evaluated(self) -> set[tuple[str, str]]:
-        """(domain, assistant) of current results that the leaderboard contains; empty if it was not published."""
+        """The (domain, assistant) pairs of current results in the leaderboard; empty if it was not published."""
         available = [*self.ran, *self.up_to_date]
         if not any(run.scope == "all" for run in available):
             return set()

@@ -151,7 +151,7 @@ def origin(rows: Sequence[Drift]) -> str:
 
 
 def stage_shares(rows: Sequence[Drift]) -> dict[Stage, float]:
-    """Return each stage's share (0 to 1) of the absolute differences, largest first; from SMALLEST_SHARE on."""
+    """Return each stage's share (0 to 1) of the absolute differences, largest first; SMALLEST_SHARE or more."""
     sizes = {stage: math.fsum(abs(getattr(row, stage) or 0.0) for row in rows) for stage in STAGES}
     total = math.fsum(sizes.values())
     shares = {

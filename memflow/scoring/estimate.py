@@ -259,7 +259,7 @@ def chance_values(probes: Iterable[Probe]) -> dict[str, float]:
 
 
 def previous_state_values(probes: Iterable[Probe]) -> dict[str, float]:
-    """Return 1 or 0 by probe id: whether the gold is that before the last change. Probes without one are omitted."""
+    """Return 1 by probe id if the gold never changed, else 0, for the probes that have `previous`."""
     return {
         probe.probe_id: float(probe.previous == probe.revealed)
         for probe in probes

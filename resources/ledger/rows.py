@@ -72,7 +72,7 @@ class RecordWriter:
         self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
 
     def write(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow]:
-        """Store records. Return the stored completions of new ones, by request digest.
+        """Store records. Return the stored completions of those that are no cache hits, by request digest.
 
         A completion that another process stored before is kept and returned; the value of a damaged row is DamagedRow.
         """

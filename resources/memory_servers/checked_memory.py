@@ -64,7 +64,7 @@ class CheckedMemory:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """The numbers of messages of the first and the second conversation; without spaces, the second is 0."""
+        """The numbers of messages of the first and the second conversation; with a single space, the second is 0."""
         first, second = self._sizes if self.can.models == "none" else SIZES_WITH_MODELS
         return first, 0 if self.can.spaces == 1 else second
 

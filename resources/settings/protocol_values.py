@@ -90,7 +90,7 @@ def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[
 
 
 def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str) -> dict[str, str]:
-    """Return the values, as JSON under PROTOCOL, to store with an assistant's verdicts; {} for other tables."""
+    """Return the values, as JSON under PROTOCOL, to store with verdicts; {} for other tables and without values."""
     if table != VERDICTS:
         return {}
     # resources/publishing/completeness.py stores the sample; a change of shown variants alone computes no verdict again

@@ -14,7 +14,7 @@ from memflow.scoring.health.texts import TextProperties
 
 @dataclass(frozen=True, slots=True)
 class GivenMessage:
-    """A message that the memory received. `position` counts the messages of its episode from 1; `session` is its event.
+    """A message that the memory received. `position` counts messages of its episode from 1, `session` events from 0.
 
     `losses` are what the entries of this message lack of its text (texts.py), of the losses `at_risk`; None if no entry
     has its text.
