@@ -34,7 +34,7 @@ class Sample(NamedTuple):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """The probe's `probe_id`, `question_type`, `dataset`, `episode`, `checkpoint`, and `recalled`: ids of entries."""
+        """Its `probe_id`, `question_type`, `dataset`, `episode`, `checkpoint`, and `recalled`: ids of entries."""
         kind = self.probe.category or self.probe.kind
         asked = {"probe_id": self.probe.probe_id, "question_type": kind, "dataset": self.probe.dataset}
         place = {"episode": self.probe.episode_id, "checkpoint": self.probe.checkpoint}
