@@ -1,7 +1,7 @@
 """The pipeline: every step once, in order, with its inputs, outputs and model calls.
 
 Dagster's assets, the input fingerprints, the dry run of `memflow plan` and the table in docs/architecture.md
-(docs/generate.py) are derived from STEPS. memflow/run/generation.py and evaluation.py implement the steps.
+(docs/generate.py) are derived from STEPS. memflow/run/generation.py and memflow/run/evaluation.py implement the steps.
 """
 
 from collections.abc import Callable, Coroutine, Mapping
@@ -24,7 +24,7 @@ Condition = Callable[[Benchmark, Domain, MemoryConfig], bool]
 class Step:
     """A pipeline step. Its function reads rows of the input tables and returns rows of its output tables.
 
-    A step over all partitions has a `summary` and no function: assets/ has its asset (leaderboard.py, drift.py).
+    A step over all partitions has a `summary` and no function: assets/leaderboard.py and others have its asset.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Step:
     def inputs_of(
         self, benchmark: Benchmark, domain: Domain, memory: MemoryConfig | None = None
     ) -> dict[str, bool]:
-        """Return, for each input table, whether the step reads the table for this domain and memory."""
+        """Return, by input table, whether the step reads it for this domain and memory; True without a memory."""
         return {
             table: memory is None
             or table not in self.conditional

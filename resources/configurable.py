@@ -148,7 +148,7 @@ class ModelsResource(SettingsResource[Models]):
 
 
 def configurable_resources(settings: Settings, lake: Lake | None = None) -> dict[str, Any]:
-    """Return the resources of the settings, by name. An open lake is shared, and so are the rows that it caches."""
+    """Return the resources by key, such as `ledger`. An open lake is shared, and so are the rows that it caches."""
     stored = lake or LakeResource(root=settings.lake_root)
     ledger = LedgerResource(url=_ledger_url(settings), settings=settings)
     models = {name: _plain(model) for name, model in settings.models.items()}

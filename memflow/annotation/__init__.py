@@ -2,7 +2,7 @@
 
 sheet.py         a sample of items (the sheet) and its key with the correct labels
 kinds.py         the kinds of items of each benchmark
-page.py          a sheet as one offline HTML file
+page/            a sheet as one offline HTML file
 annotations.py   an annotator's file, validated against its sheet
 report.py        mean, agreement and AC1 of a sheet
 """

@@ -1,8 +1,8 @@
 """The description of a data set: files, license, origin, checksums, and how to get the files.
 
-Each benchmark declares its data sets in `<benchmark>/datasets.toml` (dataset_file.py) and reads them in `load.py`.
-`resources/data/library.py` finds the files, and resources/data/downloads/ downloads them on request. memflow ships no
-published data, only samples that we wrote.
+Each benchmark declares its data sets in `<benchmark>/datasets.toml` (dataset_file.py) and reads them in
+`<benchmark>/load.py`. `resources/data/library.py` finds the files, and resources/data/downloads/ downloads them on
+request. memflow ships no published data, only samples that we wrote.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -128,7 +128,7 @@ class Judging:
         return ()
 
     def metric_backends(self, domain: Domain) -> frozenset[str]:
-        """Return the metric backends (metrics/backends.py) that the domain's metrics use, without the judge."""
+        """Return the metric backends (memflow/metrics/backends.py) that the domain's metrics use, without the judge."""
         return frozenset()
 
 

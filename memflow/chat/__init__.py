@@ -1,4 +1,4 @@
-"""Requests to chat models: prompts.py, requests.py, bounds.py, asking.py, ledger.py and the scripted chats.
+"""Requests to chat models: prompts.py, requests.py, request_bounds.py, asking.py, ledger.py and the scripted chats.
 
 resources/ contains network clients; the folders of the benchmarks and memories contain prompt files.
 """

@@ -1,7 +1,7 @@
 """Limits of the strings and lists of an output type, and the acceptance of an answer item by item.
 
 A limit bounds runaway answers; a parameter of a memory sets its size. A list with a limit accepts the valid items of an
-answer and reports invalid items. bounds.py checks that a type is bounded; the bound on tokens belongs to the request.
+answer and reports invalid items. request_bounds.py checks that a type is bounded; a request has its bound on tokens.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
 """`memflow gate`: whether an assistant is worse than a baseline, as an exit code for CI, text, JSON and JUnit XML.
 
-memflow/scoring/gate.py decides; gate_operands.py reads what is compared.
+memflow/scoring/gate.py decides; memflow/operations/gate_operands.py reads what is compared.
 """
 
 import re

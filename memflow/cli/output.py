@@ -1,6 +1,6 @@
 """Output of commands: results go to standard output in one of five formats; all other messages to standard error.
 
-tables.py has the tables and the formats. Text for people shows control characters as symbols
+memflow/rendering/tables.py builds the tables in each format. Text for people shows control characters as symbols
 (memflow/control_characters.py). JSON escapes them, and CSV contains them unchanged unless it goes to a terminal.
 """
 

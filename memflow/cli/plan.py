@@ -1,6 +1,6 @@
 """`memflow plan`: a forecast of a run's calls, tokens, time and cost by stage.
 
-forecast.py determines the steps of the run; this module computes prices and sums, and prints them.
+memflow/operations/forecast.py determines the steps of the run; this module computes prices and sums, and prints them.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

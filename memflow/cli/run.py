@@ -1,6 +1,6 @@
 """`memflow run`: materialize the selected partitions, and print a summary.
 
-memflow/operations orders and executes the runs, progress.py shows progress, summary.py prints the summary.
+memflow/operations orders and executes the runs, memflow/rendering/progress.py shows progress, summary.py the results.
 """
 
 import gc

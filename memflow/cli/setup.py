@@ -1,4 +1,4 @@
-"""`memflow init` and `memflow doctor`: write the settings, and check the environment (health.py)."""
+"""`memflow init` and `memflow doctor`: write the settings, and check the environment (memflow/operations/doctor.py)."""
 
 from dataclasses import asdict
 from importlib.resources import files

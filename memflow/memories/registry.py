@@ -123,7 +123,7 @@ def find(name: str, user_memories: Mapping[str, UserMemory] | None = None) -> Me
 
 
 def resolve_user_memories(user_memories: Mapping[str, UserMemory]) -> dict[str, MemoryConfig | BadSettings]:
-    """Return the configuration of each of the user's memories, or the error that makes it unusable."""
+    """Return the configuration of each of the user's memories, by name, or the error that makes it unusable."""
     configs: dict[str, MemoryConfig | BadSettings] = {}
     for name, user_memory in user_memories.items():
         try:

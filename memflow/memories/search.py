@@ -43,7 +43,7 @@ Q = TypeVar("Q")
 
 
 def fuse(rankings: Iterable[Sequence[H]]) -> dict[H, float]:
-    """Return the scores of all items by reciprocal rank fusion: the sum of 1 / (60 + rank) over the rankings."""
+    """Return the reciprocal rank fusion of each item: the sum of 1 / (60 + rank) over the rankings, ranks from 1."""
     scores: dict[H, float] = {}
     for ranking in rankings:
         for rank, item in enumerate(ranking, start=1):

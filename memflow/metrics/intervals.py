@@ -178,7 +178,7 @@ def mean_interval(units: Units, low: float = -math.inf, high: float = math.inf) 
 
 
 def cluster_error(units: Units, mean: float) -> tuple[float, float]:
-    """Return the CR2 standard error of a mean, 0 without variation, and its degrees of freedom. Needs two units."""
+    """Return a mean's CR2 standard error (0 without variation), and its degrees of freedom. Needs two units."""
     n, size, number = float(units.counts.sum()), units.sizes, units.units
     scale = 1 / (1 - size / n)
     variance = float((units.squared_residuals(mean) * scale).sum()) / n**2

@@ -1,7 +1,7 @@
 """Paired differences over episodes: expanded percentile bootstrap and sign-flip test.
 
 Both draw episodes, not probes: the probes of an episode share one history and are not independent. Functions take any
-number of differences at once, one per column. scoring/comparison.py pairs the values of two assistants.
+number of differences at once, one per column. memflow/scoring/comparison.py pairs the values of two assistants.
 
 intervals.py has the interval (`resampled`); bench/comparison.py measures its coverage.
 """

@@ -152,7 +152,11 @@ def verify_bundle(
 
 
 def metric_means(pairs: Sequence[VerdictPair], is_faulty: bool) -> list[dict[str, Any]]:
-    """Return the means by metric and variant, without values for a faulty memory, and how many verdicts differ."""
+    """Return one row per metric and variant: the means `stored` and `again`, and numbers of verdicts.
+
+    A mean is None without values, and for a faulty memory. `verdicts` counts the stored values, `lost` those without a
+    second value, and `changed` the verdicts that differ otherwise.
+    """
     groups: dict[tuple[str, str], list[VerdictPair]] = {}
     for pair in pairs:
         groups.setdefault((pair.metric, pair.variant), []).append(pair)

@@ -23,7 +23,10 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class DomainComparison:
-    """The comparison of the operands in one domain. `changed` counts omitted probes, whose question or gold differs."""
+    """The comparison of the operands in one domain, of which `rows` compare the first with each of the others.
+
+    `changed` counts omitted probes, whose question, options, gold or checkpoint differs.
+    """
 
     title: str
     operands: "Sequence[Stored]"

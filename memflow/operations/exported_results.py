@@ -34,7 +34,7 @@ class Sample(NamedTuple):
 
     @property
     def metadata(self) -> dict[str, Any]:
-        """What else describes the question and its answer."""
+        """Its `probe_id`, `question_type`, `dataset`, `episode`, `checkpoint`, and `recalled`: ids of entries."""
         kind = self.probe.category or self.probe.kind
         asked = {"probe_id": self.probe.probe_id, "question_type": kind, "dataset": self.probe.dataset}
         place = {"episode": self.probe.episode_id, "checkpoint": self.probe.checkpoint}
@@ -53,8 +53,9 @@ class Sample(NamedTuple):
 class ExportedResults:
     """The results of an assistant in a domain, without addresses and paths of the machine in memflow's own texts.
 
-    `details` describes the memory and what is left out, `judges` has the judges by metric and variant. `published` is
-    the time of the last publication that changed a score of the assistant, so that equal results have equal exports.
+    `details` describes the memory and what is left out, `judges` has the judges by (metric, variant), `protocol` the
+    values of adjustable points. `judge_prompts` are `NAME@DIGEST` with commas, or `unknown`. `published` is the time of
+    the last publication that changed a score of the assistant, so that equal results have equal exports.
     """
 
     domain: str
@@ -67,7 +68,7 @@ class ExportedResults:
     protocol: Mapping[str, str]
     published: datetime
     origins: Mapping[str, str]
-    """The origin and the license of each data set."""
+    """The origin and the license of each data set, by its name."""
     samples: Sequence[Sample]
 
     @property
@@ -225,7 +226,7 @@ def score_name(row: Score | Verdict) -> str:
 
 
 def details_of(score: Score, others: Sequence[Score]) -> dict[str, str]:
-    """Return all columns of a score that have a value as texts, with its labels among `others` of its assistant."""
+    """Return the non-empty columns of a score as texts by name, and its `labels` (score_qualifiers with `others`)."""
     columns = {**asdict(score), "labels": score_qualifiers(score, others)}
     return {name: text(value) for name, value in columns.items() if value not in (None, "", [])}
 

@@ -1,6 +1,6 @@
 """A forecast of `memflow run`: the partitions to run, and their requests, counted by a dry run.
 
-memflow/run/dry_run.py counts requests; plan.py computes prices and prints. Nothing is written, and no model is called.
+memflow/run/dry_run.py counts requests; memflow/cli/plan.py computes prices. Nothing is written, no model is called.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ from memflow.run.handlers import handlers
 
 @dataclass
 class Forecast:
-    """The forecast of a run: its steps, the partitions that are up to date, and the missing data sets."""
+    """The forecast of a run: its steps, the partitions that are up to date, and the missing data sets by domain."""
 
     steps: list[StepForecast] = field(default_factory=list)
     up_to_date: list[str] = field(default_factory=list)

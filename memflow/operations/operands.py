@@ -193,7 +193,10 @@ def values_of(stored: Sequence[Stored], benchmark: "Benchmark", probes: Sequence
 
 
 def same_probes(operands: Sequence[Stored]) -> tuple[list[Probe], int]:
-    """Return the probes that all operands have with the same question, options and gold, and how many differ."""
+    """Return the probes of the first operand with the same content in all others, and how many differ.
+
+    The content is question, options, gold and checkpoint. A probe that another operand lacks does not differ.
+    """
     first, *others = operands
     equal = [
         probe
@@ -222,7 +225,7 @@ def differing_settings(operands: Sequence[Stored]) -> list[str]:
 
 
 def withheld_metrics(stored: Stored) -> dict[str, str]:
-    """Return the metrics whose judge failed its calibration, so that no verdict has a value, each with the reason."""
+    """Return the reason for each metric whose judge failed its calibration, so that no verdict has a value."""
     from memflow.resources.publishing.comparisons import VERDICTS
     from memflow.scoring.calibrations import NOT_SCORED
 
@@ -236,7 +239,7 @@ def withheld_metrics(stored: Stored) -> dict[str, str]:
 
 
 def missing_reasons(stored: Stored, metric: str, limit: int = 3) -> list[tuple[str, int]]:
-    """Return the most frequent reasons why verdicts of a metric have no value, with their numbers."""
+    """Return up to `limit` (reason, count) pairs of a metric's verdicts without a value, most frequent first."""
     from memflow.resources.publishing.comparisons import VERDICTS
 
     key = f"{stored.source.domain}/{stored.source.assistant}"

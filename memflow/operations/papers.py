@@ -32,7 +32,7 @@ def runnable_table(reference: str) -> TableOfPaper:
 
 
 class PaperSelection(NamedTuple):
-    """What the run of a table selects: domains with their profile, memories, sample and repeats."""
+    """What the run of a table selects: domains with their profile, memories, size of samples (0: all) and repeats."""
 
     domains: list[str]
     memories: list[str]
@@ -113,7 +113,7 @@ def missing_lines(missing: Mapping[str, str]) -> list[str]:
 
 
 def missing_data(settings: "Settings", table: TableOfPaper) -> dict[str, str]:
-    """Return how to get what is missing of the data sets of a table, by data set."""
+    """Return how to get each missing data set of a table, by its name; empty if none is missing."""
     from memflow.resources.data.library import Library
 
     library = Library(settings.data, settings.datasets)

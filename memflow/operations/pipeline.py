@@ -2,7 +2,7 @@
 
 Partitions that are up to date are skipped. If a run fails, dependent runs are skipped and the other runs continue.
 executor.py executes a run; importing it takes a second, so it is imported when the first partition has to run.
-progress.py shows progress; selection.py selects partitions.
+memflow/rendering/progress.py shows progress; selection.py selects partitions.
 """
 
 import signal

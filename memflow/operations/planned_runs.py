@@ -86,7 +86,11 @@ class PlannedRun:
 
 @dataclass
 class Outcome:
-    """The result of `run_pipeline`: the planned runs, grouped by their results."""
+    """The result of `run_pipeline`: the planned runs, grouped by their results.
+
+    `failed` has (run, reason) pairs, `skipped` the runs after a failed one, `missing` the missing data sets by domain,
+    `runs` the ids of Dagster runs, and `usage` their usage by stage and role (as UsageRow).
+    """
 
     ran: list[PlannedRun] = field(default_factory=list)
     up_to_date: list[PlannedRun] = field(default_factory=list)
@@ -109,12 +113,12 @@ class Outcome:
 
     @property
     def rebuilt(self) -> dict[str, list[str]]:
-        """The damaged tables of each run that has rebuilt them."""
+        """The damaged tables that a run has rebuilt, by the run's name; runs without any are omitted."""
         return {run.name: self.damaged[run.name] for run in self.ran if run.name in self.damaged}
 
     @property
     def complete(self) -> tuple[list[str], list[str]]:
-        """The domains, and the assistants, of which every planned run succeeded or was up to date."""
+        """The names of domains, and of assistants, of which every planned run succeeded or was up to date."""
         incomplete = [*(run for run, _ in self.failed), *self.skipped]
 
         def names(attribute: str) -> list[str]:
@@ -126,7 +130,7 @@ class Outcome:
 
     @property
     def evaluated(self) -> set[tuple[str, str]]:
-        """The domains and assistants whose current results the leaderboard contains; empty if it was not published."""
+        """The (domain, assistant) pairs of current results in the leaderboard; empty if it was not published."""
         available = [*self.ran, *self.up_to_date]
         if not any(run.scope == "all" for run in available):
             return set()

@@ -37,7 +37,10 @@ def find_probe(lake: "Lake", probe_id: str, domain: str | None) -> "Probe":
 
 
 def answer_of(lake: "Lake", ledger: "SqlLedger | None", asked: "Probe", assistant: str) -> dict[str, Any]:
-    """Return one assistant's recalled entries, prompt, reply and verdicts for a probe."""
+    """Return an assistant's `reply` to a probe, `recalled` entries, prompt `messages` and `verdicts`, with its name.
+
+    Without a reply, `reply` is None and the lists are empty. `messages` is empty if the ledger lacks the request.
+    """
     where = f"{asked.domain}/{assistant}"
     reply = next((row for row in lake.read("answer.replies", where) if row.probe_id == asked.probe_id), None)
     if reply is None:

@@ -30,7 +30,7 @@ DEMO_MEMORIES = (
 
 
 def demo_retrieval() -> tuple[tuple[str, str], ...]:
-    """Return the domains and assistants whose retrieval `memflow run --demo` measures."""
+    """Return the (domain, assistant) pairs whose retrieval `memflow run --demo` measures."""
     from memflow.benchmarks import registry
 
     domains = [spec.retrieval_demo for spec in registry.specs() if spec.retrieval_demo]

@@ -45,7 +45,7 @@ class MeasuredCell:
     """Why there is no value, although its run is there; empty for a cell that was not run."""
 
     def plain(self) -> dict[str, Any]:
-        """Return the cell as a record."""
+        """Return the published and the measured value, and what they are of, as a flat record; None if missing."""
         fields, published = self.cell.fields, self.cell.published
         return {
             "row": self.cell.row,

@@ -59,19 +59,19 @@ class TableOfPaper:
 
     @property
     def domains(self) -> tuple[str, ...]:
-        """The domains that it needs, with the profile of the table."""
+        """The names of the domains that it needs, with the table's profile, such as `DOMAIN.PROFILE`."""
         names = dict.fromkeys(fields.domain for fields in self._fields() if fields.domain)
         return tuple(self.domain(name) for name in names)
 
     @property
     def assistants(self) -> tuple[str, ...]:
-        """The assistants that it needs, those that no row names first."""
+        """The assistants that it needs: first those of the whole table, then those that only a row names."""
         named = (fields.assistant for fields in self._fields() if fields.assistant)
         return tuple(dict.fromkeys((*self.table.assistants, *named)))
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The models of the published values."""
+        """The names of the models of the published values; empty if they name none."""
         values = (cell.published for row in self.cells for cell in row)
         return tuple(dict.fromkeys(value.model for value in values if value and value.model))
 
@@ -95,7 +95,7 @@ class TableOfPaper:
 
 @cache
 def papers() -> Mapping[str, Paper]:
-    """Return the papers by benchmark. Raises BadInput for an invalid file."""
+    """Return the papers of the benchmarks that have one, by benchmark. Raises BadInput for an invalid file."""
     return {spec.name: _paper(spec.name, spec.paper) for spec in registry.specs() if spec.paper}
 
 
@@ -185,7 +185,7 @@ def _by_table(benchmark: str) -> Mapping[str, list[PublishedValue]]:
 
 
 def view_records(reader: Reader, name: str) -> Sequence[Mapping[str, Any]]:
-    """Return the records of a view of `memflow show` with the defaults of its options; none without results."""
+    """Return the records of a view of `memflow show` with the defaults of its options; empty without results."""
     _, view = registry.views()[name]
     show = load_object(view.show) if isinstance(view.show, str) else view.show
     try:

@@ -41,7 +41,10 @@ class Layout:
         return list(self.scored)[index] if 0 <= index < len(self.scored) else None
 
     def position(self, conversation: str, place: int, with_apart: bool) -> int | None:
-        """Return the position of the question at a place of a list that has or lacks the questions scored apart."""
+        """Return the position of the question at `place`, from 0, of a list; None past its end.
+
+        `with_apart`: the list has the questions scored apart, too.
+        """
         positions = sorted([*self.scored[conversation], *(self.apart[conversation] if with_apart else ())])
         return positions[place] if place < len(positions) else None
 

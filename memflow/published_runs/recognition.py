@@ -118,7 +118,7 @@ def _not_recognized(
 
 
 def split_choice(path: Path) -> tuple[Path, str | None]:
-    """Return a path without the choice behind `#`, and the choice."""
+    """Return a path without the choice behind `#`, and the choice; None without one, or if the whole path exists."""
     name, _, choice = path.name.partition("#")
     return (path, None) if path.exists() or not choice else (path.with_name(name), choice)
 

@@ -66,7 +66,7 @@ class RunsReport:
         return faults + [f"{name} cannot be read: {reason}" for name, reason in self.missing.items()]
 
     def data(self) -> dict[str, Any]:
-        """Return the report as plain values, for JSON: one object per run, comparison and attribution."""
+        """Return the report for JSON: the lists `statements`, `runs`, `comparisons`, `attributions` and `faults`."""
         return {
             "statements": self.statements(),
             "runs": [run_row(run) for run in self.runs],
@@ -100,7 +100,10 @@ class RunsReport:
 
 
 def run_row(run: RescoredRun) -> dict[str, Any]:
-    """Return a run's figures as plain values, with the interval of each category; none of selected questions."""
+    """Return a run as plain values: its facts, `value` with interval, and `categories`, the intervals by title.
+
+    `value` is the mean of `metric`. It is None, and `categories` empty, without values and for selected questions.
+    """
     values = run.main or run.values.get(WORD_F1.name)
     row: dict[str, Any] = {
         **{name: getattr(run, name) for name in ("system", "judge", "reader", "prompt", "role", "source")},

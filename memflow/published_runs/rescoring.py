@@ -131,7 +131,7 @@ class RescoredRun:
 
     @cached_property
     def values(self) -> Mapping[str, Values]:
-        """The values of each measure that the run has, by metric."""
+        """The values of each measure that the run has, by the name of the metric."""
         functions: dict[str, Callable[[PublishedAnswer], float | None]] = {
             ACCURACY.name: label_or_wrong,
             RUBRIC.name: rubric_mean,
@@ -173,7 +173,7 @@ class RescoredRun:
         return largest >= SHORTEST_CUT and 2 * lengths[largest] > len(self.answers)
 
     def categories(self) -> dict[str, list[str]]:
-        """Return the questions of each category of the benchmark."""
+        """Return the ids of the questions by category, in order; questions without a category are omitted."""
         groups: dict[str, list[str]] = {}
         stated = [item for item in self.answers.items() if item[1].category not in ("", "None")]
         for name, answer in sorted(stated, key=lambda item: item[1].category):
@@ -210,7 +210,7 @@ def label_or_wrong(answer: PublishedAnswer) -> float | None:
 
 
 def rubric_mean(answer: PublishedAnswer) -> float | None:
-    """Return the mean score of a rubric's criteria, as recorded if it is."""
+    """Return the recorded mean score of a rubric's criteria, or else their mean; None without criteria."""
     if "rubric" in answer.metrics:
         return answer.metrics["rubric"]
     return sum(answer.rubric) / len(answer.rubric) if answer.rubric else None

@@ -73,12 +73,12 @@ class BenchmarkMessages:
 
     @cached_property
     def conversations(self) -> Mapping[str, ConversationMessages]:
-        """The messages of each conversation, prepared for the search."""
+        """The messages of each conversation, by its name, prepared for the search."""
         return {name: ConversationMessages(texts, self.speakers[name]) for name, texts in self.texts.items()}
 
     @cached_property
     def evidence_of(self) -> Mapping[str, Sequence[str]]:
-        """The evidence messages of each conversation."""
+        """The ids of the evidence messages of all questions of a conversation, by its name."""
         ids: dict[str, dict[str, None]] = {}
         for question, evidence in self.evidence.items():
             ids.setdefault(question.rpartition("/")[0], {}).update(dict.fromkeys(evidence))
@@ -120,7 +120,7 @@ class RunAttribution:
 
     @cached_property
     def scores(self) -> Mapping[str, Score]:
-        """The evidence scores over all questions, by metric."""
+        """The evidence scores over all questions, by the name of the metric."""
         context = MetricContext(
             domain=self.run.run.benchmark,
             assistant=self.run.name,
@@ -297,7 +297,7 @@ def _row(
 
 
 def number_retrieved(answer: PublishedAnswer) -> int | None:
-    """Return the number of retrieved items, as recorded or counted."""
+    """Return the number of retrieved items, as recorded or counted; None if it is unknown."""
     if answer.retrieved is not None:
         return answer.retrieved
     if not answer.has_context or len(answer.texts) == 1:  # one text may have any number of items

@@ -55,7 +55,7 @@ class Environment:
     """Empty where the assistant does not evolve."""
 
     def feedback_probes(self) -> dict[tuple[str, int], list[Probe]]:
-        """Return the probes for feedback by episode and checkpoint: multiple choice and not quarantined."""
+        """Return the probes for feedback by (episode, checkpoint): valid test probes with multiple choice."""
         by_checkpoint: dict[tuple[str, int], list[Probe]] = {}
         for probe in self.probes:
             if probe.kind == "choice" and probe.split == "test" and probe.reason is None:

@@ -129,7 +129,7 @@ class Episode:
 
 @dataclass(frozen=True)
 class PlayedMessage:
-    """A message of a played episode. The last message of a write stores the duration of the write (timing.py).
+    """A message of a played episode. The last message of a write stores the duration of the write (memflow/timing.py).
 
     A message that asks the memory to forget stores what came of it.
     """

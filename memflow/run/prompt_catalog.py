@@ -1,6 +1,6 @@
 """All prompts of benchmarks, memories and repeated requests, by name, with the roles that receive them.
 
-chat/prompts.py loads single prompts.
+memflow/chat/prompts.py loads single prompts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

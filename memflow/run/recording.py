@@ -139,7 +139,7 @@ def read(text: str) -> tuple[Header, list[RecordedMessage]]:
 
 
 def scripted_meta(records: Iterable[Record]) -> dict[str, str]:
-    """Return metadata that states whether a scripted chat generated the recorded dialogues of a data set."""
+    """Return `{SCRIPTED: "yes"}` if a scripted chat generated recorded dialogues of a data set, otherwise {}."""
     headers = (record.content for record in records if record.record_id == HEADER)
     scripted = any(Header.model_validate_json(header).scripted for header in headers)
     return {SCRIPTED: "yes"} if scripted else {}

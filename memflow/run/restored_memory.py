@@ -107,7 +107,7 @@ class RestoredMemoryCheck:
 
     @property
     def first_episode(self) -> str | None:
-        """The episode whose state after its first event is compared, too."""
+        """The episode whose state after its first event is compared, too; None without queries."""
         return next((episode for episode, _ in self.queries), None)
 
     async def after_first_event(self, memory: Memory, episode_id: str) -> None:

@@ -141,7 +141,7 @@ def episode_batches(episodes: Iterable[str]) -> Iterator[list[str]]:
 def memory_texts(
     histories: Mapping[str, EpisodeHistory], claims: Iterable[Claim], ignored_kinds: Collection[str]
 ) -> dict[tuple[str, int], str]:
-    """Return the text of all entries at each checkpoint with claims, without entries of the kinds `ignored_kinds`."""
+    """Return the text of all entries, except those of `ignored_kinds`, by (episode, checkpoint) of the claims."""
     moments = dict.fromkeys((claim.episode_id, claim.checkpoint) for claim in claims)
     return {
         (episode, checkpoint): "\n".join(

@@ -34,7 +34,7 @@ class Observed:
     reason: str | None = None
 
     def columns(self) -> dict[str, Any]:
-        """Return the columns of the reply."""
+        """Return columns of a reply. `text` (a JSON list) and `parsed` (the origin) are None with a `reason`."""
         return {
             "text": None if self.reason is not None else json.dumps(self.texts, ensure_ascii=False),
             "parsed": None if self.reason is not None else self.origin,

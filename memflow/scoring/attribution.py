@@ -211,7 +211,7 @@ def _servers(entries: Sequence[Entry]) -> dict[str, Capabilities]:
 
 
 def sequence_numbers(transcript: Iterable[TranscriptMessage]) -> dict[str, int]:
-    """Return the sequence number of each message that the memory received, including messages of a base episode."""
+    """Return the sequence numbers of messages that the memory received, also of a base episode, by message id."""
     return {line.message_id: line.sequence for line in transcript if line.reason is None}
 
 

@@ -48,8 +48,10 @@ MEMBERS = (MANIFEST, VERDICTS, *ROWS)
 class Manifest(BaseModel):
     """The member `manifest.json`: what an evaluation stands on, beside the header of its verdicts.
 
-    `data` has the content hashes of data sets, `probes` those of probes (`probes_digest`), `judges` the parameters of
-    the requests, `prompts` the sections of judge prompts by `name@digest`. `sha256` is of all other fields.
+    By name, `data` has the content hashes of data sets, `licenses` their licenses, `probes` the hashes of probes
+    (`probes_digest`), `judges` the parameters of their requests, `packages` versions, `members` the SHA-256 of each.
+    `prompts` has the sections of judge prompts by `name@digest`, `settings` the metadata of the verdicts. The file also
+    has `sha256`, of these fields.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -56,7 +56,7 @@ def catalog() -> Mapping[str, Metric]:
 
 
 def declared_metrics(benchmark: str) -> tuple[Metric, ...]:
-    """Return the metrics that a benchmark declares: those of the entry point with its name."""
+    """Return the metrics that a benchmark declares by the entry point with its name; empty without one."""
     return _collected().declared.get(benchmark, ())
 
 
@@ -66,7 +66,7 @@ def unusable_metrics() -> tuple[UnusableMetric, ...]:
 
 
 def plugin_metrics() -> list[tuple[dict[str, Any], str]]:
-    """Return the catalog row and module source of each plug-in metric, for use in input fingerprints."""
+    """Return (catalog row, module source) per plug-in metric, for fingerprints; the source is empty without `value`."""
     metrics = [catalog()[name] for name in _collected().from_plugins]
     modules = [metric.value and inspect.getmodule(metric.value) for metric in metrics]
     return [

@@ -22,7 +22,10 @@ _REPLACED = {True: "replaced", False: "partly replaced"}
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSettings:
-    """The settings of an assistant's evaluation and its missing data, which become columns of the scores."""
+    """The settings of an assistant's evaluation and its missing data, which become columns of Score with these names.
+
+    None or empty stands for a setting that the memory lacks, or that is not known.
+    """
 
     fingerprint: str | None = None
     prompts: tuple[str, ...] = ()
@@ -62,7 +65,7 @@ class MeasuredSettings:
         return cls(**{**values, **lists})
 
     def columns(self) -> dict[str, Any]:
-        """Return the settings as columns of a score."""
+        """Return the settings as columns of a score, by name; tuples become lists."""
         lists = {"prompts": list(self.prompts), "replaced_prompts": list(self.replaced_prompts)}
         return {**asdict(self), **lists}
 

@@ -1,6 +1,6 @@
 """Paired comparison of two assistants: values of the same probes, difference, interval and sign-flip test.
 
-metrics/paired.py has the statistics. comparisons.py compares all assistants of a domain.
+memflow/metrics/paired.py has the statistics. comparisons.py compares all assistants of a domain.
 """
 
 import math

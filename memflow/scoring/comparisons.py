@@ -1,7 +1,7 @@
 """Comparison of every two assistants of a domain, under every measure and in every slice, and the ranks it leaves open.
 
-measures.py has what is compared, metrics/paired.py the statistics. Numbers of pairs are computed at once for all pairs
-of assistants with values of the same items.
+measures.py has what is compared, memflow/metrics/paired.py the statistics. Numbers of pairs are computed at once for
+all pairs of assistants with values of the same items.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Sequence

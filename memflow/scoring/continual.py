@@ -1,8 +1,8 @@
 """Scores of how answers to the same questions change over checkpoints, for every benchmark with checkpoints.
 
-metrics/continual.py defines forgetting, transfer and stability (CoMem, section 3.3). The history of a question consists
-of a no-context answer (to the probe with `Probe.opens`, or else by the memory `none`) and one answer per checkpoint. At
-every checkpoint, accuracy = no-context accuracy + sum of forward transfer - forgetting.
+memflow/metrics/continual.py defines forgetting, transfer and stability (CoMem, section 3.3). The history of a question
+consists of a no-context answer (to the probe with `Probe.opens`, or else by the memory `none`) and one answer per
+checkpoint. At every checkpoint, accuracy = no-context accuracy + sum of forward transfer - forgetting.
 sql/queries/continual.sql sums the histories of answers.
 """
 

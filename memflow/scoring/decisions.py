@@ -17,9 +17,10 @@ MARGIN = 0.03
 class GateDecision:
     """The decision on one metric and slice. `value`, `baseline` and `difference` (new - old) are over the pairs.
 
-    `low` and `high` are the ends of the 95 % interval of the difference, `margin` the accepted loss in the metric's
-    unit (None without a range), and `missing` the number of probes with a value for only one of the two. `required`
-    states whether the exit code 0 depends on it. `reason` explains a decision that is left open.
+    `state` is REGRESSION, NO_REGRESSION or CANNOT_TELL. `low` and `high` are the ends of the 95 % interval of the
+    difference, `margin` the accepted loss in the metric's unit (None without a range), and `missing` the number of
+    probes with a value for only one of the two. `required` states whether the exit code 0 depends on it. `reason`
+    explains a decision that is left open.
     """
 
     metric: str

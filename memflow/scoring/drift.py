@@ -31,7 +31,7 @@ NO_VALUE = "no probe has a value {when} the change"
 
 @dataclass(frozen=True)
 class MetricValues:
-    """The values of one assistant under a metric, and the episode of each probe. `slices` are sets of probe ids."""
+    """The values of one assistant under a metric, and the episode, by probe id. `slices` are sets of probe ids."""
 
     values: Values
     episodes: Mapping[str, str]
@@ -52,16 +52,16 @@ class MetricValues:
         )
 
     def in_slice(self, name: str, scored: Collection[str]) -> dict[str, float | None]:
-        """Return the values of those probes of a slice that are in `scored`."""
+        """Return the values by probe id of the probes of a slice that are in `scored`; None without a value."""
         members = self.slices.get(name, frozenset())
         return {probe: value for probe, value in self.values.items() if probe in members and probe in scored}
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """One published evaluation of an assistant in a domain. `inputs` names what the rows depend on, by role.
+    """One published evaluation of an assistant in a domain. `inputs` names what the rows depend on, such as `judge`.
 
-    `metrics` has the values by metric and variant; `published_at` is the time of the publication (UTC, ISO 8601).
+    `metrics` has the values by (metric, variant); `published_at` is the time of the publication (UTC, ISO 8601).
     `fault` states why its memory is faulty, which leaves no values; None for any other.
     """
 

@@ -27,7 +27,10 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class DomainDrift:
-    """The rows of one domain after the same change of inputs. `changes` has one line per changed input."""
+    """The rows of one domain after the same change of inputs. `changes` has a line per changed input.
+
+    The times of both publications are in ISO 8601.
+    """
 
     domain: str
     published_at: str
@@ -42,7 +45,7 @@ class DomainDrift:
 
     @property
     def faults(self) -> dict[str, str]:
-        """The reasons of the assistants that were faulty before or after the change, so that no score moved."""
+        """Why no score moved, by assistant: its memory was faulty before or after the change."""
         return {
             row.assistant: row.reason
             for row in self.rows
@@ -148,7 +151,7 @@ def origin(rows: Sequence[Drift]) -> str:
 
 
 def stage_shares(rows: Sequence[Drift]) -> dict[Stage, float]:
-    """Return the share of each stage in the absolute differences, largest first; at least SMALLEST_SHARE each."""
+    """Return each stage's share (0 to 1) of the absolute differences, largest first; SMALLEST_SHARE or more."""
     sizes = {stage: math.fsum(abs(getattr(row, stage) or 0.0) for row in rows) for stage in STAGES}
     total = math.fsum(sizes.values())
     shares = {
@@ -158,7 +161,7 @@ def stage_shares(rows: Sequence[Drift]) -> dict[Stage, float]:
 
 
 def cells(row: Drift) -> tuple[str, ...]:
-    """Return the values of COLUMNS as text."""
+    """Return the values of COLUMNS as text; empty where a value is missing."""
     interval = "" if row.difference is None else f"none: {row.reason}"
     if row.low is not None and row.high is not None:
         interval = f"{with_sign(row.low)} to {with_sign(row.high)}"

@@ -18,7 +18,8 @@ class OperationSums:
     """Times and calls of one assistant's memory in one episode, summed over its writes and over its reads.
 
     `asked` counts the probes that required a read; `writes` and `reads` count the measured operations. `texts` counts
-    the answers and replies of the assistant, `cut_texts` the texts that the token limit cut.
+    the answers and replies of the assistant, `cut_texts` the texts that the token limit cut. Seconds of `models_s` are
+    of model requests, those of `own_s` of the memory's code; `calls` are model requests.
     """
 
     assistant: str

@@ -23,7 +23,7 @@ NO_VALUE = Interval(None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricContext:
-    """The assistant and domain that a score is computed for. `seed` is the domain's: of resampled intervals."""
+    """The assistant and domain that a score is computed for. `seed` is the domain's, for resampling."""
 
     domain: str
     assistant: str
@@ -191,7 +191,7 @@ def probe_score(
 
 
 def values_by_metric(verdicts: Iterable[Verdict]) -> dict[tuple[str, str], dict[str, float | None]]:
-    """Return the values of verdicts by metric and variant, and by probe id; None for a verdict without a value."""
+    """Return the values of verdicts by (metric, variant), then by probe id; None for a verdict without a value."""
     values: dict[tuple[str, str], dict[str, float | None]] = {}
     for row in verdicts:
         values.setdefault((row.metric, row.variant), {})[row.probe_id] = row.value
@@ -213,7 +213,7 @@ def slice_scores(
 
 
 def known_values(values: Mapping[str, float | None]) -> dict[str, float]:
-    """Return the values that are not None."""
+    """Return the values that are not None, by probe id."""
     return {probe_id: value for probe_id, value in values.items() if value is not None}
 
 
@@ -233,7 +233,7 @@ def by_episode(values: Iterable[tuple[str, float]]) -> dict[str, list[float]]:
 
 
 def change_slices(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
-    """Return the probes by whether the gold changed before the probe; empty unless both kinds exist."""
+    """Return the probes by `gold changed` and `gold unchanged` (before the probe); empty unless both exist."""
     slices: dict[str, list[Probe]] = {"gold changed": [], "gold unchanged": []}
     for probe in probes:
         if probe.previous is not None:
@@ -259,7 +259,7 @@ def chance_values(probes: Iterable[Probe]) -> dict[str, float]:
 
 
 def previous_state_values(probes: Iterable[Probe]) -> dict[str, float]:
-    """Return 1 for each probe whose gold equals the gold before the last change, otherwise 0, by probe id."""
+    """Return 1 by probe id if the gold never changed, else 0, for the probes that have `previous`."""
     return {
         probe.probe_id: float(probe.previous == probe.revealed)
         for probe in probes
@@ -268,6 +268,6 @@ def previous_state_values(probes: Iterable[Probe]) -> dict[str, float]:
 
 
 def choice_values(results: AssistantResults) -> dict[str, dict[str, float]]:
-    """Return the values of a multiple-choice benchmark by metric and probe id: accuracy, unparsed and random."""
+    """Return a multiple-choice benchmark's values by metric (accuracy, unparsed, random), then by probe id."""
     values = {metric: verdict_values(results, metric) for metric in ("accuracy", "unparsed")}
     return {**values, "random": chance_values(valid_probes(results))}

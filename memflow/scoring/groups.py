@@ -21,7 +21,7 @@ _GroupKey: TypeAlias = tuple[str, str, str | None, str, str, int, str]
 class Group:
     """The sums over a group of verdicts. `asked` counts all verdicts, `scored` the verdicts with a value.
 
-    `total` and `squares` are the sum and the sum of squares of the values; `low` and `high` are their extremes.
+    `total` and `squares` are the sum and the sum of squares of the values; `low` and `high` are their extremes, if any.
     """
 
     assistant: str

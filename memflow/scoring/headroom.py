@@ -80,7 +80,7 @@ class Headroom:
 
     @property
     def values(self) -> dict[str, Any]:
-        """The values, the statement and the curves as one flat mapping of plain values, for tables and files."""
+        """The values and the statement as plain values by column, and `curves`, the lists of values by ranking."""
         gain, avoided = self.gain, self.avoided
         return {
             **{

@@ -27,7 +27,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True)
 class History:
-    """One assistant's scores in one domain, by metric, variant and checkpoint (None: over all checkpoints)."""
+    """One assistant's scores in one domain, by (metric, variant, checkpoint); checkpoint None: over all of them."""
 
     domain: str
     assistant: str
@@ -37,14 +37,14 @@ class History:
 
     @property
     def checkpoints(self) -> tuple[int, ...]:
-        """The numbers of the checkpoints after the start, at which forgetting is possible."""
+        """The numbers, in order, of the checkpoints after the start, at which forgetting is possible."""
         return tuple(
             sorted(number for metric, _, number in self.scores if metric == FORGETTING and number is not None)
         )
 
     @property
     def label(self) -> str | None:
-        """The label of the scores (memflow/labels.py)."""
+        """The label of the scores (memflow/labels.py); None without one."""
         return score_label(self.scores.values())
 
     def accuracy(self, checkpoint: int | None) -> Score | None:
@@ -71,7 +71,7 @@ class History:
         return score is not None and score.low is not None and bool(baselines) and score.low <= max(baselines)
 
     def plain(self) -> list[dict[str, Any]]:
-        """Return the history as plain rows for JSON, one row per score that the tables show."""
+        """Return a row per score that the tables show; `checkpoint` is `start`, `all` or a number as text."""
         cells = [("accuracy", number, self.accuracy(number)) for number in (None, *self.checkpoints)]
         for metric in (FORGETTING, LEARNT, BACK):
             cells += [(metric, number, self.score(metric, number)) for number in self.checkpoints]

@@ -46,7 +46,7 @@ class AssistantBand:
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
-    """The agreement of the judges of one metric and variant in one domain.
+    """The agreement of the judges of one metric and variant in one domain, on the `items` that two or more judged.
 
     `ac1` and `kappa` are defined for categories but not for graded verdicts. `kappa` is the mean over pairs of judges
     (Light's kappa). `alpha` is Krippendorff's for interval values. `tau` is the mean over pairs of judges of Kendall's

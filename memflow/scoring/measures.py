@@ -42,7 +42,7 @@ class VerdictValues:
         return [probe.episode_id for probe in self.probes]
 
     def masks(self, slices: Slices) -> dict[str, Mask]:
-        """Return for each slice which probes belong to it."""
+        """Return, by slice, an array that is True for each of `probes`, in order, that belongs to it."""
         return {
             name: np.array([probe.probe_id in members for probe in self.probes], dtype=np.bool_)
             for name, members in slices.items()
@@ -53,6 +53,7 @@ class VerdictValues:
 class MeanMeasure:
     """A metric that is the mean of its values over items. `values` has shape (assistants, items), NaN where missing.
 
+    `episodes` has the episode of each item, `slices` a mask over the items by name.
     Only assistants in `members` (positions) are compared with each other; None stands for all.
     """
 

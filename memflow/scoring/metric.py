@@ -45,6 +45,7 @@ class Metric:
     low: float | None = 0.0
     high: float | None = 1.0
     unit: str = ""
+    """Such as `s` or `calls`; empty for a share or another number without a unit."""
     counts: str = "probes"
     """The items whose values it is the mean of."""
     group: Group = "quality"

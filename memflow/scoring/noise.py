@@ -1,7 +1,7 @@
 """The noise of scores: their standard deviation between repeats of an evaluation, beside scores and differences.
 
 A score and its comparisons are those of the first evaluation; its repeats tell how much of them is chance.
-metrics/chi_square.py has the statistics.
+memflow/metrics/chi_square.py has the statistics.
 """
 
 import math

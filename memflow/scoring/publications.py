@@ -18,7 +18,8 @@ SCORE_FIELDS = tuple(field.name for field in fields(Score))
 class ScoreInputs:
     """What the scores of an assistant in a domain are computed from: content hashes, the judges, and the simulator.
 
-    `judges` are the names of the judges that judged the stored verdicts and claims.
+    `hashes` are those of the probes and the verdicts, as far as they are stored. `judges` are the names of the judges
+    of the stored verdicts and claims. `simulator` is None if it is not known.
     """
 
     hashes: Sequence[str]
@@ -48,7 +49,7 @@ def key_of(score: Score) -> Key:
 
 
 def current_scores(history: Iterable[PublishedScore]) -> dict[Key, PublishedScore]:
-    """Return the newest row of each score, without scores that were removed. Rows are in the order of publication."""
+    """Return the newest row of each score by its key, without removed scores. `history` is in order of publication."""
     newest_rows = {key_of(row): row for row in history}
     return {key: row for key, row in newest_rows.items() if not row.removed}
 

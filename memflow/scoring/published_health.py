@@ -24,7 +24,7 @@ NOT_MEASURED = "not measured"
 
 @dataclass(frozen=True, slots=True)
 class AssistantHealth:
-    """The state of an assistant's health in a domain, and its statement (`memflow.scoring.health.overall`)."""
+    """An assistant's health in a domain: one of STATES (health/states.py), and its statement (health `overall`)."""
 
     state: str
     statement: str
@@ -58,7 +58,7 @@ def with_health(scores: Iterable[Score], health: Mapping[str, AssistantHealth]) 
 
 
 def health_columns(health: AssistantHealth) -> dict[str, Any]:
-    """Return the columns of a score that the health of its assistant determines."""
+    """Return `health` and `health_reason` of a score; for a faulty memory also columns without values, and `reason`."""
     columns: dict[str, Any] = {
         "health": health.state,
         "health_reason": health.statement if health.state in ALARMS else None,

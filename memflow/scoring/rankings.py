@@ -1,6 +1,6 @@
 """Retrieval without a chat model: recall, precision, nDCG and MRR at several cutoffs, from the rows of score.rankings.
 
-metrics/ranking.py defines the metrics. Intervals are those of means over episodes (memflow/metrics/intervals.py).
+memflow/metrics/ranking.py defines the metrics, memflow/metrics/intervals.py the intervals of means over episodes.
 """
 
 from collections import defaultdict
@@ -40,7 +40,8 @@ POSITIONS = ("first third", "middle third", "last third")
 class RetrievalScore:
     """The mean of a metric over the probes of a slice, with its 95 % interval. `k` is None for OWN and STORED.
 
-    `reason` states why there is no value, `interval_reason` why there is no interval.
+    `n` counts the probes with a value, `episodes` theirs. `reason` states why there is no value, `interval_reason` why
+    there is no interval.
     """
 
     metric: str
@@ -59,7 +60,8 @@ class RetrievalScore:
 class AssistantRetrieval:
     """The retrieval of an assistant in a domain. `label` states what is not real in it; None if nothing is.
 
-    `returned` and `tokens` are the means of what the memory recalls with its own parameters.
+    `returned` (entries) and `tokens` are the means over the `probes` of what the memory recalls with its own
+    parameters, None without probes. `incomplete` states missing data, otherwise None.
     """
 
     domain: str

@@ -26,7 +26,8 @@ DRAWS = 20
 class ProbeEntries:
     """What a memory stored and recalled when a probe was asked, without bookkeeping and summaries of everything.
 
-    `evidence` are the messages that the memory had received by then.
+    `evidence` are the ids of the messages that the memory had received by then, `items` the entries by id, and
+    `recalled` ids of entries, in order.
     """
 
     attribution: FailureAttribution
@@ -73,7 +74,7 @@ class ProbeEntries:
         return [float(rank) for rank in sorted(first_ranks.values())]
 
     def read_failure(self, recalled_evidence: frozenset[str]) -> float | None:
-        """Return the part of the loss that is a read failure with these evidence messages recalled."""
+        """Return the part of the loss that is a read failure with this evidence recalled; None without a loss."""
         loss = self.attribution.loss
         if loss is None:
             return None

@@ -81,11 +81,11 @@ class Library:
         return [name for name in self.dataset(dataset).files if name not in there]
 
     def sums(self, dataset: Dataset | str) -> dict[str, str]:
-        """Return the SHA-256 of each existing file of a data set by name."""
+        """Return the SHA-256 of each existing file of a data set, by the path in `Dataset.files`."""
         return {name: self._sum(path) for name, path in self.existing(dataset).items()}
 
     def existing(self, dataset: Dataset | str) -> dict[str, Path]:
-        """Return the paths of the existing files of a data set by name."""
+        """Return the absolute path of each existing file of a data set, by the path in `Dataset.files`."""
         dataset = self.dataset(dataset)
         root = Path(str(files(dataset.package))) if dataset.ships else self.folder
         candidates = {name: Path(name).expanduser() for name in dataset.files}

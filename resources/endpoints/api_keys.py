@@ -39,7 +39,7 @@ class ApiKey:
         return cls(variable, value) if value else cls()
 
     def headers(self, auth: str) -> dict[str, str]:
-        """Return the header that sends the key. `auth` is the header's name, and its scheme after a colon."""
+        """Return the header that sends the key, or else NO_KEY. `auth` is its name, and its scheme after a colon."""
         header, _, scheme = auth.partition(":")
         return {header.strip(): f"{scheme.strip()} {self.value or NO_KEY}".strip()}
 

@@ -65,7 +65,7 @@ class EndpointEmbedder(CachedEmbedder):
     async def request(
         self, texts: Sequence[str], fields: Mapping[str, Any]
     ) -> tuple[Sequence[Vector], float]:
-        """Send the texts in one request. Return their vectors and the latency."""
+        """Send the texts in one request. Return their vectors, in order, and the latency in seconds."""
         EPISODE.set("")  # the texts are of several conversations
         body = self.form.body(self.model, texts, fields, self.length)
         return await self.endpoint.send("/embeddings", read_vectors, body)

@@ -56,7 +56,7 @@ class EmbeddingForm(BaseModel):
         return prefix.replace("{instruction}", self.instruction) + text
 
     def fields(self, input_type: "InputType | None") -> Mapping[str, JsonValue]:
-        """Return the fields of the request for an input type."""
+        """Return the fields of the request for an input type; empty without one."""
         return {"query": self.query_fields, "passage": self.passage_fields}.get(input_type or "", {})
 
     def body(

@@ -28,7 +28,7 @@ class HostedModel(NamedTuple):
     date: date
 
     def settings(self) -> dict[str, Any]:
-        """Return the model as a section [models.NAME] of memflow.toml."""
+        """Return the fields of the model's section [models.NAME] of memflow.toml."""
         section = {name: getattr(self, name) for name in ("url", "key_variable", "preset")}
         return {"kind": "endpoint", "model": self.name, **section}
 

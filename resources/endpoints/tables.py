@@ -6,7 +6,7 @@ from typing import Any
 
 
 def load_table(name: str) -> dict[str, Any]:
-    """Return the table in the file NAME.toml."""
+    """Return the content of the file NAME.toml beside this module."""
     return tomllib.loads(files("memflow.resources.endpoints").joinpath(f"{name}.toml").read_text("utf-8"))
 
 

@@ -37,7 +37,7 @@ def window_in_error(details: str) -> int | None:
 
 
 def read_models(content: bytes) -> dict[str, int | None]:
-    """Return the models in a list, and the window of each or None. Raises BrokenReply if it is no list of models."""
+    """Return the window in tokens, or None, of each model of a list, by id. Raises BrokenReply for another response."""
     try:
         return {model.get("id", ""): _listed_window(model) for model in from_json(content)["data"]}
     except (ValueError, LookupError, TypeError, AttributeError) as error:
@@ -45,7 +45,7 @@ def read_models(content: bytes) -> dict[str, int | None]:
 
 
 def served_models(url: str, key_variable: str, profile: Profile, seconds: float) -> dict[str, int | None]:
-    """Return the models at an address, with windows. Raises ChatError if it does not answer within `seconds`."""
+    """Return the windows (as `read_models`) at an address. Raises ChatError if it does not answer within `seconds`."""
 
     async def models() -> dict[str, int | None]:
         async with Endpoint(url, key_variable, profile, timeout=seconds, tries=1) as endpoint:

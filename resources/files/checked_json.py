@@ -10,7 +10,7 @@ CHECK = "check"
 
 
 def with_check(values: dict[str, Any]) -> dict[str, Any]:
-    """Return JSON values with their hash."""
+    """Return JSON values with their hash, under the key CHECK."""
     return {**values, CHECK: _hash(values)}
 
 

@@ -193,7 +193,7 @@ class EntryTable:
         return [{**rows[key], "score": scores[key]} for key in best]
 
     def by_text(self, moment: Moment, text: str, k: int) -> list[dict[str, Any]]:
-        """Return the best `k` entries by BM25 over their words. Stop words of the text are left out."""
+        """Return FIELDS and `score` of the best `k` entries by BM25, best first. The text's stop words are left out."""
         words = " ".join(search_words(text)) or text
         with _reading(self.folder):
             if not self.table.count_rows():

@@ -35,7 +35,8 @@ class SearchResult:
     """The best entries for a query, with a `score` (higher is better), and the moment and mode of the search.
 
     `episode`, `checkpoint` and `sequence` are None for a search over the current entries of all episodes. `entries` is
-    the number of entries that were searched. The scores are BM25 scores, cosines, or sums of 1 / (60 + rank).
+    the number of entries that were searched. `rows` have FIELDS of lance.py and `score`. The scores are BM25 scores,
+    cosines, or sums of 1 / (60 + rank).
     """
 
     mode: Mode

@@ -127,7 +127,7 @@ def validate(table: str, rows: Sequence[Any], first: int = 0) -> list[Any]:
 
 
 def column_values(table: str, rows: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
-    """Return the values of rows by column, in one pass over the rows."""
+    """Return a tuple of the rows' values for each column of the table, by name, in one pass over the rows."""
     names = [column.name for column in columns(table)]
     found = [*zip(*map(attrgetter(*names), rows), strict=True)] or [()] * len(names)
     return dict(zip(names, found, strict=True))

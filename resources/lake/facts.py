@@ -52,7 +52,7 @@ class Facts:
         return datetime.fromisoformat(self.written)
 
     def footer(self) -> dict[str, str]:
-        """Return the key-value metadata of the Parquet file."""
+        """Return these facts as the key-value metadata of the partition's Parquet file."""
         return {
             "memflow.digest": self.digest,
             "memflow.input_fingerprint": self.fingerprint,

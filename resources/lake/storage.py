@@ -57,7 +57,7 @@ class LakeFolder:
             return None
 
     def open(self, key: str) -> tuple[pa.NativeFile, FileState | None]:
-        """Open a file, and return its state. Raises FileNotFoundError."""
+        """Open a file, and return it with the state of its content. Raises FileNotFoundError."""
         while True:
             before = self.state(key)
             file = self._files.open_input_file(self.path(key))

@@ -1,7 +1,7 @@
 """The verification of the lake's files: whether a file has the bytes that memflow wrote, and columns of this version.
 
-A file is verified when it is first read in each of its states (file_cache.py), so that repeated reads cost nothing.
-file_hash.py defines the hashes.
+A file is verified when it is first read in each of its states (resources/files/file_cache.py), so that repeated reads
+cost nothing. file_hash.py defines the hashes.
 """
 
 from collections.abc import Iterator

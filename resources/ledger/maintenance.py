@@ -49,7 +49,7 @@ class CompletionFilter:
 
 
 def groups(connection: Connection) -> list[dict[str, Any]]:
-    """Return the number, tokens and bytes of the stored answers by model, prompt and end."""
+    """Return one row per `model`, `prompt` and `end`: the number `answers`, and the sums of tokens and `bytes`."""
     columns = completions.c
     by = (columns.model, columns.prompt, columns.end)
     sums = {

@@ -63,7 +63,7 @@ def read_requests(connection: Connection, digests: Sequence[str]) -> dict[str, R
 
 
 def read_messages(connection: Connection, digest: str) -> tuple[ChatMessage, ...] | None:
-    """Return the messages of the request with this digest, or None. Raises DamagedRow."""
+    """Return the messages of the request with this digest; None if it is not stored. Raises DamagedRow."""
     for _, messages in _rows_of(connection, completions, ("messages",), [digest]):
         return _messages(digest, messages)
     return None
@@ -84,7 +84,7 @@ def read_judge_replies(
 
 
 def read_vectors(connection: Connection, digests: Sequence[str]) -> dict[str, TimedVector]:
-    """Return the cached vectors by content hash. Raises DamagedRow."""
+    """Return the cached vectors by content hash; missing ones are omitted. Raises DamagedRow."""
     vectors = {}
     for digest, stored, seconds in _rows_of(connection, embeddings, ("vector", "seconds"), digests):
         vector = valid_vector(stored)

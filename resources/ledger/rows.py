@@ -72,7 +72,10 @@ class RecordWriter:
         self._totals = InsertStatement(engine, usage_totals, (*GROUPS, *SUMS), sums=SUMS, key=GROUPS)
 
     def write(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow]:
-        """Store records. Return the stored completions by request digest; already existing completions are kept."""
+        """Store records. Return the stored completions of those that are no cache hits, by request digest.
+
+        A completion that another process stored before is kept and returned; the value of a damaged row is DamagedRow.
+        """
         stored: dict[str, Completion | DamagedRow] = {}
         rows: dict[str, Row] = {}
         use_rows: list[Row] = []
@@ -96,7 +99,7 @@ class RecordWriter:
         return stored
 
     def read_if_stored(self, records: Sequence[Record]) -> Mapping[str, Completion | DamagedRow] | None:
-        """Return the stored completions of records whose transaction was committed; None if it was not."""
+        """Return the completions of committed records by request digest, as `write`; None if they are not committed."""
         with self._engine.connect() as connection:
             if not _is_stored(connection, records[0]):  # a transaction stores all records or none
                 return None

@@ -124,7 +124,7 @@ class SqlLedger:
         return self._repeat(lambda connection: read_requests(connection, digests))
 
     def run_starts(self, runs: Collection[str]) -> dict[str, float]:
-        """Return the time of the first request of each run in seconds since 1970; runs without requests are omitted."""
+        """Return each run's time of its first request, in seconds since 1970; runs without requests are omitted."""
         query = sa.select(uses.c.run, sa.func.min(uses.c.at)).where(uses.c.run.in_(sorted(runs)))
         return {run: at for run, at in self._all(query.group_by(uses.c.run))}
 
@@ -133,7 +133,7 @@ class SqlLedger:
         return self._repeat(lambda connection: set(connection.scalars(sa.select(completions.c.digest))))
 
     def vectors(self, digests: Sequence[str]) -> dict[str, TimedVector]:
-        """Return cached vectors by content hash of model and text. Raises DamagedRow."""
+        """Return cached vectors by content hash of model and text, without missing ones. Raises DamagedRow."""
         return self._repeat(lambda connection: read_vectors(connection, digests))
 
     def keep_vectors(self, vectors: Mapping[str, TimedVector]) -> None:

@@ -23,7 +23,7 @@ GROUPS = (*CONTEXT_COLUMNS, "prompt")
 
 @dataclass(frozen=True)
 class UsageRow:
-    """The usage of one group of requests; `by` contains the values that define the group.
+    """The usage of one group of requests; `by` contains the values that define the group, by column.
 
     Tokens, seconds and `cut` (completions that the token limit ended) cover requests and cache hits, with the values of
     the first request. The `paid_` tokens cover requests only. `retries` are the requests and cache hits after a cut or

@@ -18,7 +18,7 @@ ANSWER_FIX = "Answer every request with an object of the protocol; the server's 
 
 @dataclass(frozen=True)
 class CheckLine:
-    """The result of one check of a memory."""
+    """The result of one check of a memory: its name, what was `found`, and how to fix a fault."""
 
     check: str
     verdict: Verdict

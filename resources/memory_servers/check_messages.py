@@ -105,7 +105,7 @@ def words_of(text: str) -> set[str]:
 
 
 def queries_for(messages: Sequence[CheckMessage]) -> Iterator[tuple[CheckMessage, str]]:
-    """Yield messages with queries in several styles that have their words."""
+    """Yield (message, query) pairs; a query has words of its message, in one of several styles."""
     latin = [message for message in messages if message.kind == "statement"] or [*messages]
     lengths, padding = _DATA["lengths"], _DATA["padding"].split()
     for number, message in zip(range(QUERIES), cycle(latin), strict=False):

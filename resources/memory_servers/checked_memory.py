@@ -64,7 +64,7 @@ class CheckedMemory:
 
     @property
     def sizes(self) -> tuple[int, int]:
-        """The messages of both conversations."""
+        """The numbers of messages of the first and the second conversation; with a single space, the second is 0."""
         first, second = self._sizes if self.can.models == "none" else SIZES_WITH_MODELS
         return first, 0 if self.can.spaces == 1 else second
 
@@ -183,7 +183,7 @@ class Conversation:
             return False
 
     async def known_items(self) -> list[tuple[WireItem, set[CheckMessage]]]:
-        """Return the items of all reads, and of the export, each with the messages whose words it contains."""
+        """Return (item, messages) for all items of reads and of the export: the messages whose words it contains."""
         items = [*self.items.values(), *await self.memory.exported(self.space)]
         return [(item, self.seen([item])) for item in items]
 

@@ -168,7 +168,7 @@ def _filled(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def result_items(result: Mapping[str, Any]) -> list[dict[str, Any]] | str:
-    """Return the items of the result of a tool, best first, or its text if it has no list of items."""
+    """Return the items (`id`, `text`) of a tool's result, best first, or its text if it has no list of items."""
     texts = [part.get("text", "") for part in result.get("content", ()) if part.get("type") == "text"]
     for value in (result.get("structuredContent"), *([texts] if len(texts) > 1 else texts)):
         for rows in _lists(value):

@@ -71,7 +71,7 @@ class McpTransport(Transport):
         await asyncio.gather(*(space.close() for space in spaces))
 
     async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the answer to a message of memflow's protocol."""
+        """Return the answer to a message of memflow's protocol; for an operation that MCP lacks, `error`."""
         operation, name = message["op"], message.get("space", "")
         if operation == "hello":
             return await self._hello(message["settings"])
@@ -250,7 +250,7 @@ class _McpSpace:
             await asyncio.wait({self._owner}, timeout=ENDING_S)
 
     async def use(self, tool: Tool, values: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the result of a tool. Raises ServerStopped, and ServerFailed if the tool reports an error."""
+        """Return a tool's JSON result. Raises ServerStopped, or ServerFailed if the tool reports an error."""
         work = self.client.call_tool(tool.name, tool.filled({"space": self._name, **values}))
         called = await self.result(work, f"the tool {tool.name}")
         result = called.model_dump(mode="json", by_alias=True)

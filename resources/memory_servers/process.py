@@ -58,7 +58,7 @@ class ServerCommand:
         return [str(found), *arguments]
 
     def environment(self) -> dict[str, str]:
-        """Return the variables for the server. Raises BadSettings if an allowed variable is not set."""
+        """Return the server's environment variables by name. Raises BadSettings if an allowed one is not set."""
         missing = [name for name in self.variables if name not in os.environ]
         if missing:
             raise BadSettings(

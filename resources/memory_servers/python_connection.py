@@ -21,7 +21,7 @@ from memflow.memories.server.protocol import (
 
 @dataclass
 class PythonSpace:
-    """A memory with its store, the sequence number after each of its writes, and the messages."""
+    """A memory with its store, the sequence number after each of its writes, and the messages written."""
 
     memory: Memory
     sequences: list[int] = field(default_factory=list)

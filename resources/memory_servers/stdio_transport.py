@@ -52,7 +52,7 @@ class StdioTransport(Transport):
         self._reader = detached(self._read(self.process))
 
     async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Write a line, and return the answer with the same number."""
+        """Write a message as a line, and return the answer with the same number `n`."""
         if self.process is None:
             raise ServerStopped(self._ending)
         stdin = self.process.stdin

@@ -97,7 +97,7 @@ class Transport(ABC):
 
 
 def key_headers(variable: str, setting: str) -> dict[str, str]:
-    """Return the headers with the key of an address. Raises BadSettings if its variable is not set."""
+    """Return the header with the key in a variable; empty if `variable` is. Raises BadSettings if it is not set."""
     if not variable:
         return {}
     if not os.environ.get(variable):

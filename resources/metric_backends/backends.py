@@ -33,7 +33,10 @@ def build_metric_backends(
 
 
 def fingerprints(settings: Settings, used: Collection[str]) -> dict[str, str]:
-    """Return the fingerprints of the metric backends in `used`. Raises the errors of `build_metric_backends`."""
+    """Return the fingerprints of the configured metric backends in `used`.
+
+    The keys are `encoder.LANGUAGE`, WORDNET and CMUDICT. Raises the errors of `build_metric_backends`.
+    """
     found = {
         f"encoder.{language}": f"{encoder.name} {encoder.fingerprint}"
         for language, encoder in _encoders(settings, used).items()

@@ -1,6 +1,6 @@
 """The access of one memory server to memflow's models: its key, addresses and variables.
 
-server.py answers the requests. clients.py opens an access for each partition.
+server.py answers the requests. resources/models/clients.py opens an access for each partition.
 """
 
 import secrets
@@ -37,14 +37,14 @@ class ModelAccess:
     """The base URL of the proxy that admitted the access."""
 
     def endpoints(self) -> dict[str, Endpoint]:
-        """Return the addresses for `hello`."""
+        """Return the addresses for `hello`: `chat`, and `embed` if there is an embedder."""
         found = {"chat": Endpoint(url=self.url, model=self.chat_model, key=self.key)}
         if self.embedder is not None:
             found["embed"] = Endpoint(url=self.url, model=self.embedding_model, key=self.key)
         return found
 
     def variables(self, allowed: Collection[str]) -> dict[str, str]:
-        """Return the environment variables for a server. Those that its settings allow are the user's own."""
+        """Return environment variables for a server, such as MEMFLOW_MODEL_URL, without those in `allowed`."""
         models = {"MEMFLOW_CHAT_MODEL": self.chat_model, "MEMFLOW_EMBEDDING_MODEL": self.embedding_model}
         given = {"MEMFLOW_MODEL_URL": self.url, "MEMFLOW_MODEL_KEY": self.key}
         given |= {name: value for name, value in models.items() if value}

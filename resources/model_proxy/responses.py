@@ -45,7 +45,7 @@ class ProxiedAnswer:
 
 
 def completion_body(completion: Completion, model: str) -> dict[str, Any]:
-    """Return the body of a chat completion."""
+    """Return the body of a chat completion in OpenAI's form."""
     answer = ProxiedAnswer.restored(completion.text)
     message: dict[str, Any] = {"role": "assistant", "content": answer.text or None, "refusal": None}
     if answer.tool_calls:
@@ -95,7 +95,7 @@ def embeddings_body(vectors: Vector, model: str, tokens: int, *, encoded: bool) 
 
 
 def error_body(message: str, code: str = "invalid_request") -> dict[str, Any]:
-    """Return the body of an error response."""
+    """Return the body of an error response in OpenAI's form; `code` is also its type."""
     return {"error": {"message": message, "type": code, "param": None, "code": code}}
 
 
@@ -105,7 +105,7 @@ def ends_step(error: MemflowError) -> bool:
 
 
 def error_of(error: MemflowError) -> tuple[int, dict[str, Any]]:
-    """Return the status and the body of the response for a failed request."""
+    """Return the HTTP status and the body of the response for a failed request."""
     kind, status, text = getattr(error, "end", "failed"), 503 if ends_step(error) else 502, str(error)
     if kind == "filtered":
         status = 400

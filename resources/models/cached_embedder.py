@@ -1,6 +1,6 @@
 """The base class of embedders whose vectors the ledger caches: collects the texts of concurrent calls into batches.
 
-endpoints/embedder.py sends the batches to a server, local_embedder.py computes them in this process.
+resources/endpoints/embedder.py sends the batches to a server, local_embedders.py computes them in this process.
 """
 
 import asyncio

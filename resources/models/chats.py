@@ -17,7 +17,10 @@ Watch = Callable[[RequestContext, int, int], None]
 
 @dataclass
 class Chats:
-    """The chat models of one step, by role. Every request is recorded with the step's run, stage and partition."""
+    """The chat models of one step, by role. Every request is recorded with the step's run, stage and partition.
+
+    `done` of the `total` items of the step, which `expect` announces, are finished.
+    """
 
     clients: Clients
     account: RequestContext

@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 def scripted_handlers(settings: Settings, name: str) -> dict[str, Handler]:
-    """Return the handlers of a scripted model; one named in FAILING is a judge that fails."""
+    """Return the handlers of a scripted model by prompt name; one named in FAILING is a judge that fails."""
     answers = handlers(settings.own_memories())
     return failing_handlers(answers, all_cases(), name) if name in FAILING else answers
 

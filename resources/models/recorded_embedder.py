@@ -1,6 +1,6 @@
 """The embedder of one step, whose failed requests the ledger records, so that a later run sends them again.
 
-endpoints/embedder.py sends requests and caches vectors. Clients share one embedder; steps record their own failures.
+cached_embedder.py caches the vectors. Steps share one embedder, and each records its own failures.
 """
 
 from collections.abc import Sequence

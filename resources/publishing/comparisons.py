@@ -122,7 +122,7 @@ def _hashes(
 def current_assistants(
     catalog: PartitionCatalog, domain: str, left_out: set[str] | frozenset[str] = frozenset()
 ) -> dict[str, Mapping[str, str]]:
-    """Return the metadata of the verdicts on the current probes of a domain, by assistant."""
+    """Return, by assistant, the metadata of its verdicts if they are on the domain's current probes."""
     probes = catalog.get(PROBES, domain)
     found = {}
     for partition, entry in catalog.of(VERDICTS).items():

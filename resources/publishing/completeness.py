@@ -30,7 +30,7 @@ FAILED = {
 
 
 def domain_gaps(domain: Domain, lake: Lake, library: Library) -> str | None:
-    """Return a text on a domain's missing data sets and files, its limit, and its quarantined rows except probes."""
+    """Return a text on missing data sets and files, the limit, and quarantined rows except probes; None without any."""
     stored = set(lake.partitions("raw.records"))
     found = [name for name in domain.datasets if name in stored]
     benchmark = registry.benchmark(domain.benchmark)
@@ -64,7 +64,7 @@ def _part_gap(benchmark: Benchmark, dataset: Dataset, lake: Lake) -> str | None:
 
 
 def assistant_gaps(domain: str, assistant: str, lake: Lake) -> str | None:
-    """Return a text on an assistant's failed items: messages of its dialogues, rounds of feedback, and replies."""
+    """Return a text on an assistant's failed dialogue messages, rounds of feedback and replies; None without any."""
     gaps = []
     for table, what in FAILED.items():
         facts = lake.intact_facts(table, partition_key(domain, assistant))

@@ -62,7 +62,7 @@ class InputChange:
 
     @property
     def times(self) -> tuple[str, str]:
-        """The times of both publications as ISO 8601."""
+        """The times of the publications before and after the change, as ISO 8601."""
         before, after = (
             each.isoformat(timespec="milliseconds") for each in (self.before_at, self.published_at)
         )

@@ -46,7 +46,7 @@ class PublishedTable(NamedTuple):
 
 
 def stored_table(lake: Lake, table: str) -> tuple[list[Any], dict[str, Any]]:
-    """Return the rows and the hashes of the last publication of a table; empty if it is missing or damaged."""
+    """Return a table's rows and the input hashes of its last publication; both empty if it is missing or damaged."""
     facts = lake.intact_facts(table, "all")
     if facts is None or HASHES not in facts.meta:
         return [], {}

@@ -23,7 +23,7 @@ JSON_TEXTS = ("exposes", "attributes")
 
 
 def probes_file(source: ReportSource, domain: str, slices: Mapping[str, frozenset[str]]) -> dict[str, Any]:
-    """Return the test probes of a domain as columns and rows. `slices` has the probes of each slice."""
+    """Return a domain's test probes as `columns` and `rows`; the last column has numbers, from 0, of `slices`."""
     texts = source.options.texts
     numbers: dict[str, list[int]] = {}
     for number, members in enumerate(slices.values()):
@@ -51,7 +51,7 @@ class DomainEpisodes:
         }
 
     def file(self, episodes: Sequence[str]) -> dict[str, Any]:
-        """Return the given messages, states and entities of some episodes."""
+        """Return `profile`, `states`, `turns` (given messages) and `entities` of some episodes, by episode."""
         return {episode: self._episode(episode) for episode in episodes}
 
     def _episode(self, episode: str) -> dict[str, Any]:
@@ -79,7 +79,7 @@ class DomainEpisodes:
 
 
 def domain_file(source: ReportSource, domain: str, episodes: Sequence[EpisodeSummary]) -> dict[str, Any]:
-    """Return the users, episodes, data sets, checks and quarantined rows of a domain."""
+    """Return lists of a domain (`users`, `episodes`, `datasets`, ...), and the text `incomplete`, or None."""
     users = []
     if source.catalog.get("state.profiles", domain):
         for batch in source.lake.batches("state.profiles", domain):
@@ -105,7 +105,7 @@ def domain_file(source: ReportSource, domain: str, episodes: Sequence[EpisodeSum
 
 
 def domain_slices(source: ReportSource, domain: str) -> Mapping[str, frozenset[str]]:
-    """Return the probes of each slice that the domain's benchmark declares."""
+    """Return the ids of the probes of each slice that the domain's benchmark declares, by slice."""
     of = source.domain(domain)
     return registry.benchmark(of.benchmark).slices(of, source.lake.read("question.probes", domain))
 

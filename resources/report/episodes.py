@@ -55,7 +55,7 @@ def episode_summaries(lake: Lake, domain: str) -> list[EpisodeSummary]:
 
 
 def shards_of(summaries: Sequence[EpisodeSummary]) -> Mapping[int, list[str]]:
-    """Return the episodes of each shard."""
+    """Return the episodes of each shard, by its number."""
     found: dict[int, list[str]] = {}
     for each in summaries:
         found.setdefault(each.shard, []).append(each.episode)
@@ -89,7 +89,7 @@ class EpisodeRows:
     def rows(
         self, columns: FileColumns, episode: str, redaction: Redaction, *, texts: bool
     ) -> list[dict[str, Any]]:
-        """Return the rows of an episode as dictionaries of the columns of a data file."""
+        """Return the rows of an episode by the titles of a data file's columns; empty without rows."""
         found = self.arrow(episode)
         return [] if found is None else columns.rows(found, redaction, texts=texts)
 

@@ -43,7 +43,7 @@ class EpisodeFiles(Protocol):
 
 @dataclass(frozen=True)
 class Report:
-    """A written report: its folder, the names of its data files, those written and removed now, and its size."""
+    """A written report: its folder, the names of its data files, those written and removed now, and its bytes."""
 
     folder: Path
     files: list[str]

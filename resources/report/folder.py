@@ -41,7 +41,7 @@ class ReportFolder:
 
     @property
     def versions(self) -> dict[str, str]:
-        """The versions of the data files of this export, by name."""
+        """The versions of the data files of this export and of the `site`, by name."""
         return dict(self._versions)
 
     def put(self, name: str, version: str, content: Callable[[], bytes]) -> None:

@@ -12,7 +12,7 @@ from memflow.resources.report.source import LEADERBOARD, ReportSource
 
 
 def papers_file(source: ReportSource) -> list[dict[str, Any]]:
-    """Return the tables of papers: those with results have cells, the others the command that runs them."""
+    """Return one record per table of a paper. `rows` is empty without results; `command` runs the table."""
     shown = {(domain, name) for domain, names in source.assistants.items() for name in names}
     rows: list[Score] = source.lake.read_all(LEADERBOARD, source.lake.current_partitions(LEADERBOARD))
     scores = [score for score in rows if (score.domain, score.assistant) in shown]

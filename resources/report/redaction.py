@@ -34,7 +34,7 @@ class Redaction:
         return cls([os.environ[name] for name in variables if name in os.environ], texts=texts)
 
     def text(self, text: str | None) -> str | None:
-        """Return a text of memflow's own, such as a name, without keys, addresses and paths."""
+        """Return a text of memflow's own, such as a name, without keys, addresses and paths; None for None."""
         if not text:
             return text
         for key in self._keys:
@@ -42,9 +42,9 @@ class Redaction:
         return PATH.sub("<path>", ADDRESS.sub("<address>", text))
 
     def statement(self, statement: str | None) -> str | None:
-        """Return a statement of memflow's own, redacted; in a report without texts, without what it quotes."""
+        """Return a statement, redacted and, in a report without texts, without what it quotes; None for None."""
         return self.text(statement if self._texts or statement is None else statement.partition(QUOTE)[0])
 
     def reason(self, reason: str | None) -> str | None:
-        """Return the reason of a row, redacted; LEFT_OUT in a report without texts."""
+        """Return the reason of a row, redacted; LEFT_OUT in a report without texts; None without a reason."""
         return self.text(reason) if self._texts or reason is None else LEFT_OUT

@@ -55,7 +55,7 @@ class AssistantResults:
         }
 
     def file(self, episodes: Sequence[str]) -> dict[str, Any]:
-        """Return the results of some episodes, and the contents of the messages of their prompts."""
+        """Return results by episode (`episodes`), and `contents` of prompt messages, to which they refer by index."""
         contents = PromptContents()
         tables = {episode: self._tables(episode) for episode in episodes}
         requests = self._requests(

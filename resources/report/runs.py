@@ -14,7 +14,7 @@ GROUPS = ("run", "domain", "assistant", "role", "model", "prompt")
 
 
 def runs_file(source: ReportSource, differing: Mapping[tuple[str, str], str | None]) -> list[dict[str, Any]]:
-    """Return one row per domain and assistant. `differing` has the settings that differ from other assistants."""
+    """Return a record per domain and assistant. `differing` has the settings that differ, by (domain, assistant)."""
     facts = {
         (domain, assistant): _inputs(source, domain, assistant)
         for domain, names in source.assistants.items()

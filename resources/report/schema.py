@@ -25,6 +25,7 @@ class FileColumns:
     names: tuple[str, ...]
     texts: frozenset[str] = frozenset()
     renamed: Mapping[str, str] = field(default_factory=lambda: IDENTIFIERS)
+    """The titles that differ from the names of the columns, by name."""
 
     def __post_init__(self) -> None:
         unknown = {*self.names, *self.texts} - {column.name for column in columns(self.table)}

@@ -35,7 +35,7 @@ REDACTED = (
 
 
 def score_file(source: ReportSource, name: str) -> dict[str, Any]:
-    """Return the rows of a table of scores whose domain and assistants the report shows."""
+    """Return `columns` and `rows` of a table of scores, with the domains and assistants that the report shows."""
     table = FILES[name]
     if table not in TABLES:
         return {"columns": [], "rows": []}
@@ -54,7 +54,7 @@ def score_file(source: ReportSource, name: str) -> dict[str, Any]:
 
 
 def headroom_file(source: ReportSource) -> dict[str, Any]:
-    """Return the retrieval headroom of the measured assistants, and the numbers of entries of its curves."""
+    """Return `rows`, the headroom of the measured assistants, and `at`, the numbers of entries of its curves."""
     shown = {partition_key(domain, name) for domain, names in source.assistants.items() for name in names}
     rows = [row.values for row in stored_headroom(source.settings, source.lake, shown)]
     return {
@@ -64,7 +64,7 @@ def headroom_file(source: ReportSource) -> dict[str, Any]:
 
 
 def retrieval_file(source: ReportSource) -> list[dict[str, Any]]:
-    """Return what the selected memories retrieve without a chat model, over all probes of each domain."""
+    """Return a record per domain and assistant: what it retrieves without a chat model, over all probes."""
     domains, assistants = source.options.domains, source.options.assistants
     return [
         {
@@ -79,7 +79,7 @@ def retrieval_file(source: ReportSource) -> list[dict[str, Any]]:
 
 
 def metric_rows(names: Collection[str]) -> list[dict[str, Any]]:
-    """Return title, meaning, direction, unit and range of metrics of the catalog."""
+    """Return title, meaning, direction, unit and range of metrics, sorted by name; None for what a metric lacks."""
     return [
         {
             "name": name,

@@ -118,7 +118,7 @@ class Embedder(StrictModel):
         return form.model_copy(update=own)
 
     def own_form(self) -> dict[str, Any]:
-        """Return the settings of the form and of the length by name."""
+        """Return the settings of the form and of the length by field; None for a field that is not set."""
         return {name: getattr(self, name) for name in ("preset", *_OF_FORM, "dimensions")}
 
     @property

@@ -173,7 +173,7 @@ class OwnMemory(StrictModel):
         return f"{self.contract}:{self.url or shlex.join(self.command)}"
 
     def own_parameters(self) -> dict[str, Any]:
-        """Return the parameters of the memory, by name."""
+        """Return the parameters of the memory by name; `mode`, `k` and `budget` only if set."""
         of_server = {"mode": self.mode or None, "k": self.k, "budget": self.budget}
         return {**self.parameters, **{name: value for name, value in of_server.items() if value is not None}}
 

@@ -20,7 +20,7 @@ LARGEST = 1_000_000
 
 
 class PromptProblem(NamedTuple):
-    """A fault of a file or folder, and its fix."""
+    """A fault of a file or folder: its path, what is wrong, and what to do."""
 
     file: str
     what: str

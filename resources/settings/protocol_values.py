@@ -78,7 +78,7 @@ def _memory_point(point: Mapping[str, Any]) -> ProtocolPoint:
 
 
 def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[str, Any]:
-    """Return the value of each adjustable point that applies to the domain and the assistant, by point name."""
+    """Return the values of adjustable points for the domain and the assistant, by point name, without missing ones."""
     parameters = registry.protocol(domain.benchmark).parameters
     values = {}
     for point in points_of(settings, domain, assistant):
@@ -90,7 +90,7 @@ def protocol_values(settings: Settings, domain: Domain, assistant: str) -> dict[
 
 
 def protocol_meta(table: str, settings: Settings, domain: Domain, assistant: str) -> dict[str, str]:
-    """Return the values as metadata to store with an assistant's verdicts; empty for other tables."""
+    """Return the values, as JSON under PROTOCOL, to store with verdicts; {} for other tables and without values."""
     if table != VERDICTS:
         return {}
     # resources/publishing/completeness.py stores the sample; a change of shown variants alone computes no verdict again

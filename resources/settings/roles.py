@@ -27,7 +27,7 @@ class Roles(StrictModel):
 
     @property
     def judges(self) -> tuple[str, ...]:
-        """The models of the role `judge`."""
+        """The names of the models of the role `judge`, at least one."""
         return (self.judge,) if isinstance(self.judge, str) else self.judge
 
     def assigned(self) -> list[tuple[str, str]]:

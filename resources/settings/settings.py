@@ -83,7 +83,7 @@ class Settings(SettingsFields):
 
     @property
     def datasets(self) -> dict[str, Dataset]:
-        """Return all data sets, including those of the user."""
+        """Return all data sets, including those of the user, by name."""
         return {**registry.datasets(), **{name: own.dataset(name) for name, own in self.own_datasets.items()}}
 
     def own_memories(self) -> dict[str, UserMemory]:
@@ -113,7 +113,7 @@ class Settings(SettingsFields):
 
     @property
     def written_folders(self) -> tuple[Path, ...]:
-        """The local folders that a run writes to: the home, the lake, and the ledger's folder."""
+        """The local folders that a run writes to: the home, the lake, and the folder of a SQLite ledger."""
         ledger = sqlite_path(self.ledger) if self.ledger else None
         return (self.home, Path(self.lake_root), *(() if ledger is None else (ledger.parent,)))
 
@@ -212,7 +212,7 @@ class Settings(SettingsFields):
         return listed_prices(model.model, model.url)
 
     def model(self, name: str) -> Model:
-        """Return a model by name, with its context window if that is known (endpoints/windows.py).
+        """Return a model by name, with its context window if that is known (resources/endpoints/windows.py).
 
         Raises BadSettings for an unknown name, with the known names.
         """

@@ -42,7 +42,7 @@ def _checked_address(url: str) -> str:
 
 
 def distinct_names(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the judges. Raises ValueError if a name is repeated or none is given."""
+    """Return the names. Raises ValueError if a name is repeated or none is given."""
     if not names or len(set(names)) < len(names):
         raise ValueError(f"the judges {list(names)} are empty or repeated. Name each judge once.")
     return names

@@ -54,7 +54,7 @@ class VllmServers:
         return str(server.failure("has ended")) if server and not server.is_running() else None
 
     def facts(self) -> dict[str, dict[str, Any]]:
-        """Return the facts of the started servers in use, by model name, for the metadata of a run."""
+        """Return address, command, variables and log of the started servers in use, by model, as metadata of a run."""
         return {
             name: {
                 "address": url,

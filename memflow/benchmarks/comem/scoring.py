@@ -1,8 +1,8 @@
 """Scores of CoMem: accuracy over all checkpoints, at each checkpoint and by category, with reference accuracies.
 
 The references are chance; the best constant answer (variant `unknowing`: always the "not enough information" option);
-and `guess`, the assistant's accuracy on the same question at checkpoint 0. scoring/continual.py computes forgetting and
-transfer.
+and `guess`, the assistant's accuracy on the same question at checkpoint 0. memflow/scoring/continual.py computes
+forgetting and transfer.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,8 +1,8 @@
 """Handlers of the scripted chat for CoMem's prompts, which answer by rules instead of a language model.
 
-The handlers read only the prompt (benchmarks/scripted_reader.py). If the prompt supports no option, the choice is the
-"not enough information" option or a guess by digest. The verifier reads fewer lines than the annotator, so the two
-sometimes disagree.
+The handlers read only the prompt (memflow/benchmarks/scripted_reader.py). If the prompt supports no option, the choice
+is the "not enough information" option or a guess by digest. The verifier reads fewer lines than the annotator, so the
+two sometimes disagree.
 """
 
 from memflow.benchmarks.comem.answers import LONGEST_GROUNDS, UNKNOWN_CHOICE, Finding, Review

@@ -1,8 +1,8 @@
 """Capacity: the number of tokens up to which a memory retains its input (paper, sections 3.4, 4.4, figure 5).
 
 Under the protocol `capacity` every step is a checkpoint. A question is asked after each step, from the step of its last
-evidence on. Accuracy is then a curve over tokens, and the knee of the curve (metrics/knee.py) is the capacity. The
-score variant `standard` counts the tokens since the first evidence message: a memory that keeps the newest n tokens
+evidence on. Accuracy is then a curve over tokens, and the knee of the curve (memflow/metrics/knee.py) is the capacity.
+The score variant `standard` counts the tokens since the first evidence message: a memory that keeps the newest n tokens
 loses accuracy at n. The variant IN_ALL counts all tokens since the first message, as figure 5 does.
 """
 

@@ -1,7 +1,7 @@
 """On-policy learning (paper, A.3.6): in each step, the evaluated assistant answers in some training dialogues.
 
-All dialogues of a step use the memory from before the step and are written afterwards, in random order (run/play.py).
-Follow-ups use the recall for the dialogue's question. A memory receives texts only, never gold.
+All dialogues of a step use the memory from before the step and are written afterwards, in random order
+(memflow/run/play.py). Follow-ups use the recall for the dialogue's question. A memory receives texts only, never gold.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

@@ -40,7 +40,7 @@ class SentWrite:
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """The ids of the messages."""
+        """The ids of the messages, in their order."""
         return tuple(message.id for message in self.messages)
 
     @property
@@ -52,7 +52,7 @@ class SentWrite:
         return f"write {self.number}: {content}" + (", failed" * self.failed)
 
     def meta(self) -> dict[str, Any]:
-        """Return the write as metadata of an entry."""
+        """Return metadata of an entry: `write` (the number), `messages`, and `failed`, `extracted`, `forget` if set."""
         messages = [message.model_dump(mode="json", exclude_none=True) for message in self.messages]
         meta = {"write": self.number, "messages": messages, **({"failed": True} if self.failed else {})}
         if self.extracted is not None:

@@ -96,7 +96,7 @@ class ServerSession:
         return self._hello
 
     def find(self, state: str) -> Space | None:
-        """Return a space that has, or had, a state. If its current state differs, it has later writes, too."""
+        """Return a space that has, or had, a state; None if none is known. It may have later writes, too."""
         return self._by_state.get(state)
 
     def register(self, space: Space, state: str) -> None:

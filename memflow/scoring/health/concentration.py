@@ -25,7 +25,10 @@ Flags = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Split:
-    """One side of a split. `p` is adjusted over all splits; None if the property never varies within an episode."""
+    """One side of a split of rows by a property: `side` is True for its rows, `other` the label of the other side.
+
+    `p` is adjusted over all splits; None if the property never varies within an episode.
+    """
 
     label: str
     other: str

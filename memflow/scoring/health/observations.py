@@ -14,7 +14,7 @@ from memflow.scoring.health.texts import TextProperties
 
 @dataclass(frozen=True, slots=True)
 class GivenMessage:
-    """A message that the memory received. `position` counts the messages of its episode from 1.
+    """A message that the memory received. `position` counts messages of its episode from 1, `session` events from 0.
 
     `losses` are what the entries of this message lack of its text (texts.py), of the losses `at_risk`; None if no entry
     has its text.
@@ -59,7 +59,9 @@ class ProbeRead:
     """A read for a probe, `sequence` messages after the start of the episode.
 
     `live` counts the current entries by kind, `returned` the recalled ones. `slope` is how many more words of
-    the query the first half of the items has than the second half; None where their order shows nothing.
+    the query the first half of the items has than the second half; None where their order shows nothing. `labels` are
+    the probe's language, category, kind and data set by name. `failure` is the reason of a failed read, otherwise None.
+    `recalled` are ids of entries, `evidence` ids of messages. It is `empty` if the memory returned nothing.
     """
 
     probe_id: str
@@ -78,7 +80,7 @@ class ProbeRead:
     attribution: FailureAttribution | None
     evidence: tuple[str, ...]
     lag: int | None
-    """Messages since the newest evidence."""
+    """Messages since the newest evidence; None if no evidence was given before."""
     seconds: float | None
 
 

@@ -29,7 +29,7 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class Measurement:
-    """The result of one measure. `reason` is why it is not measurable."""
+    """The result of one measure over `n` items. `reason` is why it is not measurable, otherwise None."""
 
     measure: str
     state: State
@@ -39,6 +39,7 @@ class Measurement:
     affected: Sequence[str] = ()
     """Ids of the messages, entries, reads or episodes that it concerns."""
     percentiles_s: Sequence[float] = ()
+    """Of a latency: the 50th, 95th and 99th percentile; otherwise empty."""
     reason: str | None = None
 
     def row(self, domain: str, assistant: str) -> HealthMeasure:

@@ -45,7 +45,7 @@ class DownloadItem:
 
 @dataclass(frozen=True)
 class Downloaded:
-    """A downloaded file or archive: its size, and the SHA-256 of each file that it brought, by path."""
+    """A downloaded file or archive: its bytes, and the SHA-256 of each file that it brought, by path."""
 
     item: DownloadItem
     size: int

@@ -1,7 +1,7 @@
 """Readers of persona files.
 
 A persona file is JSON Lines or Parquet, in memflow's schema or the schema of Nemotron-Personas. personas.py selects the
-personas of a domain; load.py reads published users.
+personas of a domain; memflow/benchmarks/amemgym/load.py reads published users.
 """
 
 import json

@@ -1,6 +1,6 @@
 """Cue words with which the examiner parses messages and questions, one file per language.
 
-The generator does not use these cues; its sentence templates are in `generation/templates.py`.
+The generator's templates (memflow/benchmarks/membench/generation/templates.py) do not use these cues.
 """
 
 import re

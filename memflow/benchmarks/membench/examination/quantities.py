@@ -1,6 +1,6 @@
 """Numbers, dates and durations in English and Chinese texts: patterns, and conversion of a match to a value.
 
-This module does not use `generation/values.py`, which formats and parses the values of the generator.
+memflow/benchmarks/membench/generation/values.py formats and parses the values of the generator; it is not used here.
 """
 
 import re

@@ -1,1 +1,1 @@
-"""Readers of published MemBench and MemDaily files. `load.py` selects the reader of a file."""
+"""Readers of published MemBench and MemDaily files, among which memflow/benchmarks/membench/load.py selects."""
