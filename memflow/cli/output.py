@@ -1,7 +1,8 @@
 """Output of commands: results go to standard output in one of five formats; all other messages to standard error.
 
-tables.py has the tables and the formats. Text for people shows control characters as symbols
-(memflow/control_characters.py). JSON escapes them, and CSV contains them unchanged unless it goes to a terminal.
+memflow/rendering/tables.py builds the tables and the texts of the formats. Text for people shows control characters as
+symbols (memflow/control_characters.py). JSON escapes them, and CSV contains them unchanged unless it goes to a
+terminal.
 """
 
 import json

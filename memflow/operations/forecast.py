@@ -1,6 +1,7 @@
 """A forecast of `memflow run`: the partitions to run, and their requests, counted by a dry run.
 
-memflow/run/dry_run.py counts requests; plan.py computes prices and prints. Nothing is written, and no model is called.
+memflow/run/dry_run.py counts requests; memflow/cli/plan.py computes prices and prints. Nothing is written, and no model
+is called.
 """
 
 from collections import Counter

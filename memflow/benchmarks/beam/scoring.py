@@ -1,8 +1,8 @@
 """Scores of BEAM: each contract over all questions, by ability, and without questions whose gold is known to be wrong.
 
 With two questions of each ability in a conversation, the mean over questions is the published mean over abilities; the
-variant `by_ability` is this mean also where questions are missing. Intervals are over conversations. Verdicts of items
-have no score.
+variant `by_ability` is this mean also where questions are missing. Intervals are over conversations. Verdicts on single
+rubric items (`item_N`) have no score.
 """
 
 import json
