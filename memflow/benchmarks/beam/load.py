@@ -174,8 +174,8 @@ def load_conversations(
         episode = f"{record.dataset.removeprefix('beam_')}/{conversation.name}"
         if episode in datasets:
             raise BadInput(
-                f"domain {domain.name}: the data sets {datasets[episode]} and {record.dataset} both have the conversation "
-                f"{episode}. Remove one of them from `datasets`."
+                f"domain {domain.name}: the data sets {datasets[episode]} and {record.dataset} both have the "
+                f"conversation {episode}. Remove one of them from `datasets`."
             )
         datasets[episode] = record.dataset
         yield record.dataset, episode, conversation
