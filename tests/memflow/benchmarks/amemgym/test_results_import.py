@@ -311,7 +311,7 @@ def test_import_rejects_missing_probes_users_results_or_configuration(run, tmp_p
     damaged.mkdir(parents=True)
     for name in ("overall_results.json", "diagnosis_results.json"):
         (damaged / name).write_text('[[{"a":', encoding="utf-8")
-    reason = r"user user1: overall_results\.json is truncated .* \(and 1 more\)\. Fix or copy the files"
+    reason = r"user user1: diagnosis_results\.json is truncated .* \(and 1 more\)\. Fix or copy the files"
     with pytest.raises(BadInput, match=f"agent has no valid result: {reason}"):
         imported(run.domain, run.probes, damaged.parent)
     for name in ("overall_results.json", "diagnosis_results.json"):
