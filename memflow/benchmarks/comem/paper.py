@@ -5,6 +5,6 @@ MEMORIES = {"full": "Full Memory", "rag": "RAG Memory", "memp": "Memp", "mem0": 
 
 
 def order(memory: str) -> tuple[int, str]:
-    """Return the sort key of a memory: the paper's memories in its order, with any parameters, then all others."""
+    """Return the sort key (rank, name): the paper's memories in its order, with any parameters, then all others."""
     places = (at for at, name in enumerate(MEMORIES) if memory == name or memory.startswith(f"{name}_"))
     return next(places, len(MEMORIES)), memory

@@ -37,7 +37,7 @@ class Criterion(BaseModel):
     nine: Annotated[Text, Field(alias="9-10")]
 
     def gold(self) -> dict[str, Any]:
-        """Return the criterion in the format of the judge's prompt."""
+        """Return `name`, `description` and `levels` (the text for grades such as `1-2`) for the judge's prompt."""
         levels = (self.one, self.three, self.five, self.seven, self.nine)
         names = ("1-2", "3-4", "5-6", "7-8", "9-10")
         return {
