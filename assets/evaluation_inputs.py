@@ -24,7 +24,7 @@ SHOWN = 8
 
 
 def inputs_meta(fingerprints: Fingerprints, domain: Domain, assistant: str) -> dict[str, str]:
-    """Return the inputs as metadata to store with an assistant's verdicts."""
+    """Return the metadata `inputs` of an assistant's verdicts: `evaluation_inputs` as JSON."""
     return {INPUTS: json.dumps(evaluation_inputs(fingerprints, domain, assistant), ensure_ascii=False)}
 
 
@@ -41,7 +41,7 @@ def judges_meta(settings: Settings, domain: Domain, rows: Iterable[Any]) -> dict
 
 
 def evaluation_inputs(fingerprints: Fingerprints, domain: Domain, assistant: str) -> dict[str, str]:
-    """Return the name and a short content hash of each input of an assistant's verdicts in a domain."""
+    """Return each input of an assistant's verdicts by kind, such as `judge` or `data`: name or short content hash."""
     settings, benchmark = fingerprints.settings, registry.benchmark(domain.benchmark)
     roles, chosen = settings.roles, settings.memory_of(assistant)
     stages = benchmark.simulator_stages(domain)

@@ -134,7 +134,7 @@ class Fingerprints:
         return [table for table in tables_of(scope) if self.lake.damage(table, key) is not None]
 
     def provenance(self, step: Step, domain: Domain, assistant: str = "") -> dict[str, str]:
-        """Return the metadata to store with a step's rows: the models and the version of the probes."""
+        """Return the metadata to store with a step's rows, such as `model`; empty for steps that have none."""
         if step.name == "keys":
             names = self._annotating() if self.annotators(domain) else ()
             return {SCRIPTED: "yes" if self._any_scripted(names) else "no"}
@@ -167,7 +167,7 @@ class Fingerprints:
         }
 
     def behind(self, domain: Domain, assistant: str) -> dict[str, str]:
-        """Return the metadata to store with an assistant's verdicts: models, prompts, probe version, recall limits."""
+        """Return the metadata of an assistant's verdicts by name: models, prompts, probes, limits `k` and `budget`."""
         stages = sorted(registry.benchmark(domain.benchmark).simulator_stages(domain))
         simulated = [self.simulator(stage, domain) for stage in stages]
         answering = self.settings.model_of(assistant)
@@ -288,7 +288,7 @@ class Fingerprints:
         )
 
     def metric_backends(self, domain: Domain) -> dict[str, str]:
-        """Return the fingerprints of those metric backends of a domain that the settings configure."""
+        """Return, by name, the fingerprints of those metric backends of a domain that the settings configure."""
         used = registry.benchmark(domain.benchmark).metric_backends(domain)
         if used not in self._metric_backends:
             embedder = {EMBEDDER: self.settings.embedder.fingerprint()} if EMBEDDER in used else {}

@@ -133,12 +133,12 @@ def rule_table(results: Mapping[str, Sequence[RuleResult]]) -> dg.TableMetadataV
 
 
 def score_metadata(scores: Iterable[Score]) -> dict[str, Any]:
-    """Return the values and intervals of scores as numbers, which the UI plots over partitions and time."""
+    """Return scores as numbers, which the UI plots: `accuracy` and its limits `accuracy low` and `accuracy high`."""
     return {name: dg.MetadataValue.float(number) for name, number in score_numbers(scores).items()}
 
 
 def report_link(home: Path, page: str, **parameters: str) -> dict[str, Any]:
-    """Return the address of a page of the report as metadata; empty if no report was written to the home folder."""
+    """Return a page's address as the metadata `report`; empty if no report was written to the home folder."""
     index = home / "report" / "index.html"
     if not index.is_file():
         return {}
@@ -157,7 +157,7 @@ def data_docs_link(home: Path, table: str, partition: str) -> dict[str, Any]:
 
 
 def usage_of(ledger: SqlLedger, run: str, stage: str) -> dict[str, float]:
-    """Return the usage of one stage of a run: requests, cache hits, failures, cut answers, tokens and seconds."""
+    """Return one stage's `requests`, `cache_hits`, `failed`, `cut`, tokens and `latency_s` in a run, by name."""
     rows = [row for row in ledger.usage(("stage",), runs=[run]) if row.by["stage"] == stage]
     names = (
         *("requests", "cache_hits", "failed", "cut"),

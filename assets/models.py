@@ -29,7 +29,7 @@ Fingerprint = Callable[[str], str | None]
 def models_by_domain(
     settings: Settings, fingerprints: Fingerprints
 ) -> dict[tuple[str, str], tuple[str, Fingerprint]]:
-    """Return the models that are observed by domain: a description and the fingerprint, by asset key."""
+    """Return the models that are observed by domain: (description, fingerprint by domain name) by asset key."""
 
     def simulator(stage: str, name: str) -> str | None:
         return fingerprints.simulator(stage, settings.domain(name))

@@ -25,12 +25,12 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
 
 
 def stored_gaps(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
-    """Return what is missing in the tables that the probes are built from."""
+    """Return what the tables that the probes are built from lack, as `incomplete`; empty if nothing is missing."""
     gaps = domain_gaps(run.domain, run.lake, run.data)
     return {INCOMPLETE: gaps} if gaps else {}
 
 
 def shown_gaps(run: PartitionRun, table: str) -> dict[str, str]:
-    """Return what is missing in the domain, quarantined probes included."""
+    """Return what the domain lacks, with quarantined probes, as `incomplete`; empty if nothing is missing."""
     gaps = all_gaps(run.lake.intact_facts(table, run.key), None)
     return {INCOMPLETE: gaps} if gaps else {}

@@ -48,7 +48,7 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
 
 
 def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
-    """Return what the verdicts depend on: missing data, the protocol, the inputs of the evaluation, and the judges."""
+    """Return what the verdicts depend on, by name: missing data, the protocol, the evaluation's inputs, the judges."""
     gaps = assistant_gaps(run.domain.name, run.assistant, run.lake)
     return {
         **({INCOMPLETE: gaps} if gaps else {}),
@@ -59,18 +59,18 @@ def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[s
 
 
 def ranking_gaps(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
-    """Return the data that the domain of the rankings lacks."""
+    """Return what the domain of the rankings lacks, as `incomplete`; empty if nothing is missing."""
     gaps = all_gaps(run.lake.intact_facts("question.probes", run.domain.name), None)
     return {INCOMPLETE: gaps} if gaps else {}
 
 
 def claim_judges(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
-    """Return the judges of the claims."""
+    """Return the metadata on the judges of the claims (`judges_meta`); empty without judged claims."""
     return judges_meta(run.settings, run.domain, rows)
 
 
 def shown_gaps(run: PartitionRun, table: str) -> dict[str, Any]:
-    """Return what is missing in the assistant's results, and the address of its page in the report."""
+    """Return what the results lack, as `incomplete`, and the page's address, as `report`; each only if there is one."""
     facts = run.lake.intact_facts
     gaps = all_gaps(facts("question.probes", run.domain.name), facts(table, run.key))
     link = report_link(run.settings.home, "probes", domain=run.domain.name, assistant=run.assistant)
@@ -78,7 +78,7 @@ def shown_gaps(run: PartitionRun, table: str) -> dict[str, Any]:
 
 
 def health_metadata(run: PartitionRun, table: str) -> dict[str, Any]:
-    """Return the state of the memory, and its primary scores, because those of a faulty memory have no value."""
+    """Return `health`, `statement`, `preview`, link `report` and primary scores; empty without a stored health."""
     name, assistant = run.domain.name, run.assistant
     health = stored_health(run.lake, name, assistant)
     if health is None:

@@ -87,7 +87,7 @@ class PartitionRun:
         return partition_key(self.domain.name, self.assistant)
 
     def write(self, stored: "StoredMetadata" = nothing) -> dict[str, WrittenTable]:
-        """Run the step, and write its tables. `stored` returns further metadata to store with a table."""
+        """Run the step, write its tables, and return them by name. `stored` returns further metadata of a table."""
         tables = self._tables()
         fingerprint = self.fingerprints.step(self.step, self.domain, self.assistant)
         meta = {RUN: self.run_id, **self.fingerprints.provenance(self.step, self.domain, self.assistant)}
@@ -274,7 +274,7 @@ def _asset_name(table: str) -> str:
 
 
 def server_metadata(servers: VllmServers) -> dict[str, Any]:
-    """Return the address, command and log of each vLLM server that the process uses."""
+    """Return the facts of each vLLM server in use as `vllm NAME`, and the path of its log as `vllm NAME log`."""
     facts = servers.facts()
     values = {f"vllm {name}": dg.MetadataValue.json(of_server) for name, of_server in facts.items()}
     logs = {f"vllm {name} log": dg.MetadataValue.path(of_server["log"]) for name, of_server in facts.items()}
@@ -282,6 +282,6 @@ def server_metadata(servers: VllmServers) -> dict[str, Any]:
 
 
 def unchecked_memory(settings: Settings, assistant: str) -> dict[str, str]:
-    """Return the mark of an assistant whose memory server runs without a check, to store with its tables."""
+    """Return the mark `memory_check` of an assistant whose memory server runs without a check; empty for others."""
     own = settings.memories.get(memory_name(assistant))
     return {"memory_check": UNCHECKED} if own is not None and own.is_server and own.unchecked else {}

@@ -44,7 +44,7 @@ def score_label(scores: Iterable[Score]) -> str | None:
 
 
 def meta_label(metas: Iterable[Mapping[str, str]]) -> str | None:
-    """Return the label of verdicts or transcripts by the metadata of their partitions."""
+    """Return the label of verdicts or transcripts by their partitions' metadata; None if they need no label."""
     metas = list(metas)
     if any(meta.get("scripted") == "yes" for meta in metas):
         return LABEL

@@ -1,9 +1,9 @@
 """Content hashes of the code that a step uses: Python modules, the memflow modules that they import, and prompts.
 
 Docstrings and comments do not count, except docstrings in modules named `answers`, which models receive as part of a
-schema. In row types, columns that are null by default do not count: a step that fills one has other code. A hash
-is the same on Python 3.11 to 3.13, in a clone and in an installed package. assets/fingerprints.py lists the root
-modules of each step.
+schema. In row types, columns that are null by default do not count, because the code of a step that fills such a column
+changes anyway. A hash is the same on Python 3.11 to 3.13, in a clone and in an installed package.
+assets/fingerprints.py lists the root modules of each step.
 """
 
 import ast

@@ -88,7 +88,7 @@ class Kind:
         seed: int = 0,
         note: str | None = None,
     ) -> tuple[Sheet, dict[str, str]]:
-        """Return a sheet of `count` sampled units (0: the default) and its key. Raises BadInput if no unit exists."""
+        """Return a sheet of `count` units (0: the default) and its labels by item id. Raises BadInput without units."""
         header = Header(
             benchmark=self.benchmark,
             kind=self.name,

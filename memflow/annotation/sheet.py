@@ -106,7 +106,7 @@ class Sheet(StrictModel):
         return digest(self.header.model_copy(update={"digest": ""}), self.units)
 
     def by_aspect(self) -> "dict[str | None, Sheet]":
-        """Return the sheet with the items of each aspect alone, in order."""
+        """Return the sheet of each aspect's items alone, by aspect in order; None stands for items without one."""
         aspects = dict.fromkeys(item.aspect for item in self.items.values())
         return {aspect: self.model_copy(update={"units": self._units_of(aspect)}) for aspect in aspects}
 

@@ -36,7 +36,7 @@ def as_list(value: T | Sequence[T]) -> list[T]:
 
 
 def as_path(path: AnyPath | None) -> Path | None:
-    """Return a path. Raises BadInput for an empty text, such as that of a variable that is not set."""
+    """Return a path with `~` expanded, or None for None. Raises BadInput for an empty text, as of an unset variable."""
     if path is not None and not os.fspath(path):
         raise BadInput("'' is no folder. Write a path, or . for the current folder.")
     return None if path is None else Path(path).expanduser()
@@ -75,7 +75,7 @@ def operand_name(memory: object) -> str:
 
 
 def own_tables(memories: Sequence[AnyMemory]) -> dict[str, dict[str, Any]]:
-    """Return the tables [memories.NAME] of the instances with other parameters, by name."""
+    """Return the tables [memories.NAME] of the instances whose parameters differ from the defaults, by NAME."""
     return {
         operand_name(memory): {"path": _import_path(type(memory)), "parameters": changed}
         for memory in memories

@@ -18,7 +18,7 @@ from memflow.benchmarks.packaged import load_toml
 
 
 def load_datasets(package: str) -> tuple[Dataset, ...]:
-    """Return the data sets of `datasets.toml` in the package of a benchmark, in order. The package has its name."""
+    """Return the data sets of a package's `datasets.toml`, in order. The last part of its name is the benchmark's."""
     benchmark = package.rpartition(".")[2]
     return tuple(
         _dataset(benchmark, name, table) for name, table in load_toml(package, "datasets.toml").items()

@@ -17,7 +17,7 @@ from memflow.scoring.measures import Measure, VerdictValues, mean_measures
 
 
 def probe_ids(slices: Mapping[str, Sequence[Probe]]) -> dict[str, frozenset[str]]:
-    """Return the ids of the probes of each slice."""
+    """Return the ids of the probes of each slice, by slice."""
     return {name: frozenset(probe.probe_id for probe in probes) for name, probes in slices.items()}
 
 
@@ -150,11 +150,11 @@ class ScoreAggregation:
         return None
 
     def slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:
-        """Return named sets of probe ids to score separately, in addition to `all`."""
+        """Return named sets of probe ids to score separately, in addition to `all`; by default none."""
         return {}
 
     def probe_slices(self, probes: Sequence[Probe]) -> Mapping[str, Sequence[Probe]]:
-        """Return the probes of each slice in which assistants are compared, `all` first."""
+        """Return the probes of each slice in which assistants are compared, `all` first; by default only `all`."""
         return {"all": probes}
 
     def compared_slices(self, domain: Domain, probes: Sequence[Probe]) -> Mapping[str, frozenset[str]]:

@@ -9,7 +9,7 @@ from memflow.benchmarks.packaged import load_toml
 
 
 def load_domains(package: str) -> tuple[Domain, ...]:
-    """Return the domains of `domains.toml` in the package of a benchmark, in order. The package has its name."""
+    """Return the domains of a package's `domains.toml`, in order. The last part of its name is the benchmark's."""
     benchmark = package.rpartition(".")[2]
     domains: dict[str, Domain] = {}
     for name, table in load_toml(package, "domains.toml").items():

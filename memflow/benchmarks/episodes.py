@@ -17,7 +17,7 @@ def message_of(turn: Turn) -> Message:
 
 
 def forget_requests(turns: Sequence[Turn]) -> Mapping[str, ForgetRequest]:
-    """Return the requests to forget of turns by message id, for `Event.forgets`. Raises BadInput."""
+    """Return the turns' requests to forget by message id, for `Event.forgets`. Raises BadInput for an invalid one."""
     return {
         turn.message_id: ForgetRequest.from_json(turn.forgets) for turn in turns if turn.forgets is not None
     }

@@ -90,7 +90,7 @@ class ProtocolPoint:
         return next(value for value in values if value is not None)
 
     def is_of_paper(self, profile: ProtocolProfile) -> bool:
-        """Return whether the paper, and not the published code, is what a run under a profile is compared with."""
+        """Return whether a run under `profile` is compared with the paper rather than with the published code."""
         return profile == "paper" and self.paper not in UNSPECIFIED
 
     def deviates(self, value: Any, profile: ProtocolProfile = "published") -> bool:

@@ -116,7 +116,7 @@ class PromptText:
     published: str = REPLACED
 
     def names(self, benchmark: str) -> tuple[str, ...]:
-        """Return the names of the prompts."""
+        """Return the names of the prompts as BENCHMARK/PROMPT; `benchmark` completes those without one."""
         return tuple(prompt if "/" in prompt else f"{benchmark}/{prompt}" for prompt in self.prompts)
 
     set_by: str = "prompts"

@@ -88,7 +88,7 @@ def parse_records(
 
 
 def validated(shape: type[BaseModel], name: str = "") -> Callable[[Any], tuple[str, Any]]:
-    """Return a `parse` for `parse_records` that validates contents with `shape`; `name` is the field of the id."""
+    """Return a `parse` that validates with `shape` and returns (id, content); field `name` has the id ("": no id)."""
 
     def parse(content: Any) -> tuple[str, Any]:
         value = shape.model_validate(content)

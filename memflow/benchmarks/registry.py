@@ -150,12 +150,12 @@ def views() -> "dict[str, tuple[BenchmarkSpec | None, View]]":
 
 
 def exports() -> "dict[str, dict[str, Export]]":
-    """Return all exports by command name; each command maps to the benchmarks that have this export."""
+    """Return all exports by command name, then by the benchmarks that have this export."""
     return _by_command("exports")
 
 
 def imports() -> "dict[str, dict[str, Import]]":
-    """Return all imports by command name; each command maps to the benchmarks that have this import."""
+    """Return all imports by command name, then by the benchmarks that have this import."""
     return _by_command("imports")
 
 
@@ -177,7 +177,7 @@ def own_files() -> "tuple[str, OwnFiles]":
 
 
 def annotation_kinds(name: str) -> "Mapping[str, Kind]":
-    """Return the kinds of items that people annotate in a benchmark's domains; empty if the benchmark has none."""
+    """Return the kinds of items that people annotate in a benchmark's domains, by name; empty if it has none."""
     path = spec_of(name).annotation
     return _load(name, path) if path else {}
 

@@ -1,4 +1,4 @@
-"""Safe loading of pickles that contain plain values and sets only. A file with any other class is rejected."""
+"""Safe loading of pickles that contain built-in values and sets only. A file with any other class is rejected."""
 
 import io
 import pickle
@@ -11,13 +11,15 @@ ADMITTED = {
 
 
 class NotPlain(ValueError):
-    """The error for a file that is no pickle or contains values other than plain values."""
+    """The error for a file that is no pickle or contains other values than built-in ones and sets."""
 
 
 class _Plain(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> type[set[Any]] | type[frozenset[Any]]:
         if (module, name) not in ADMITTED:
-            raise NotPlain(f"the file contains the class {module}.{name}; only plain values are allowed")
+            raise NotPlain(
+                f"the file contains the class {module}.{name}; only built-in values and sets are allowed"
+            )
         return ADMITTED[module, name]
 
 

@@ -41,7 +41,7 @@ class MetricValue:
 
 
 def judges_of(backends: MetricBackends) -> Mapping[str, Chat]:
-    """Return the judges by name; a single judge may have an empty name."""
+    """Return the judges by name, empty without one; a single judge may have an empty name."""
     return backends.judges or ({"": backends.judge} if backends.judge else {})
 
 

@@ -250,8 +250,8 @@ def _row_rule(expectation: Expectation, known_values: _KnownValues) -> Callable[
         case EachRow(holds):
             return holds
     raise MemflowError(
-        f"the rule {type(expectation.rule).__name__} cannot be evaluated on rows before it is "
-        "resolved. Call Expectation.for_domain first."
+        f"the rule {type(expectation.rule).__name__} cannot be evaluated on rows. Call Expectation.for_domain first; "
+        "for a new rule, add a case here."
     )
 
 

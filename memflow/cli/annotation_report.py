@@ -18,7 +18,7 @@ LONGEST_LABEL = 40
 
 
 def report_data(made: "Report") -> dict[str, Any]:
-    """Return a report for JSON output."""
+    """Return a report for JSON: the header's fields, `items`, `notes`, `measured`, `differing` and `judged`."""
     head = made.sheet.header
     return {
         **head.model_dump(exclude={"guide"}),

@@ -50,7 +50,7 @@ class RuleSummary:
         return "warning" if self.total.severity == "warn" else "failed"
 
     def data(self) -> dict[str, Any]:
-        """Return the summary as plain data for JSON."""
+        """Return the summary as plain data for JSON: the fields of the total, `partitions` and `failed_in`."""
         return {**asdict(self.total), "partitions": self.partitions, "failed_in": self.failed_in}
 
 

@@ -88,7 +88,10 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
         store_results(settings, domain, results)
         outcome = run_pipeline(with_added_partitions(settings), RunRequest((), ()), Silent())
         if outcome.failed:
-            raise BadInput(f"cannot publish scores of {domain}; fix this and rerun: {outcome.failed[0][1]}")
+            cause = outcome.failed[0][1].rstrip(".")
+            raise BadInput(
+                f"the results are stored, but the scores of {domain} cannot be published: {cause}. Fix it, then rerun."
+            )
         _print(form, domain, results)
 
     return run

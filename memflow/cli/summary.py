@@ -95,7 +95,7 @@ class Summary:
         return [alarm for alarm in health_alarms(self.scores) if alarm.state == FAULTY]
 
     def data(self) -> dict[str, Any]:
-        """Return the summary as plain data for JSON output."""
+        """Return the summary as plain data for JSON output, by part, such as `leaderboard`, `usage` and `runs`."""
         return {
             "label": self.label,
             "leaderboard": [asdict(score) for score in self.scores],

@@ -51,7 +51,7 @@ class JudgeCase:
         return str(value if isinstance(value, str) else value[-1][1])
 
     def with_answer(self, answer: str) -> dict[str, Any]:
-        """Return the prompt's fields with another answer."""
+        """Return the prompt's fields by name, with `answer` as the judged answer."""
         value = self.fields[self.field]
         changed = answer if isinstance(value, str) else [*value[:-1], (value[-1][0], answer)]
         return {**self.fields, self.field: changed}

@@ -23,7 +23,7 @@ FAILING: Mapping[str, Callable[[str], str] | None] = {
 def failing_handlers(
     handlers: Mapping[str, Handler], cases: Sequence[JudgeCase], name: str
 ) -> dict[str, Handler]:
-    """Return the handlers of the scripted judge `name`, which fails in the prompts of `cases`."""
+    """Return, by prompt, the handlers of the scripted judge `name`, which fails in the prompts of `cases`."""
     of_cases = {case.prompt.name: _failing(handlers[case.prompt.name], case, FAILING[name]) for case in cases}
     return {**handlers, **of_cases}
 

@@ -69,7 +69,7 @@ class EvolvingMemory(Memory):
     @property
     @abstractmethod
     def first(self) -> tuple[str, ...]:
-        """The initial policy, before the first evolution step."""
+        """The initial policy: the kinds of information to store before the first evolution step."""
 
     @property
     def policy(self) -> tuple[str, ...]:

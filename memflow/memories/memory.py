@@ -337,7 +337,7 @@ class Memory(ABC):
 
     @classmethod
     def handlers(cls) -> Mapping[str, Handler]:
-        """Return the scripted chat's handlers by prompt name, from `HANDLERS` of the package's module `scripted`."""
+        """Return `HANDLERS` of the package's module `scripted`, by prompt name; empty without a chat or this module."""
         package = cls.package()
         uses_chat = cls.calls.chat_write or cls.calls.chat_read
         if not (uses_chat and package) or find_spec(f"{package}.scripted") is None:

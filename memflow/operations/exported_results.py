@@ -100,7 +100,8 @@ def exported_results(
     models = sorted({scores[0].model for scores in by_pair.values()})
     if model_id is not None and len(models) > 1:
         raise BadInput(
-            f"--model-id names one model, but these answered: {', '.join(models)}. Add --assistant."
+            f"--model-id names one model, but these answered: {', '.join(models)}. Select the "
+            "results of one model with --assistant."
         )
     history = current_scores(lake.read_all("score.history", lake.partitions("score.history"))).values()
     return [_results(settings, lake, scores, [*history], model_id) for scores in by_pair.values()]

@@ -88,12 +88,15 @@ def parse_operand(text: str) -> Operand:
 
 
 def parse_operands(texts: Sequence[str]) -> list[Operand]:
-    """Return the operands of a comparison. Raises BadInput for fewer than two different ones."""
+    """Return the operands of a comparison. Raises BadInput for fewer than two, and for equal ones."""
     parsed = [*map(parse_operand, texts)]
-    if len(parsed) < 2 or len(set(parsed)) < len(parsed):
+    if len(set(parsed)) < 2:
         raise BadInput(
             "compare needs at least two different operands, such as `memflow compare bm25_message full`."
         )
+    for text, operand in zip(texts, parsed, strict=True):
+        if parsed.count(operand) > 1:
+            raise BadInput(f"compare has the operand {text} twice. Name each operand once.")
     return parsed
 
 

@@ -16,7 +16,10 @@ _NUMBER = re.compile(r"(\d{1,6})\D*$")
 
 @dataclass(frozen=True)
 class Layout:
-    """The positions of the questions of each conversation: `scored` and `apart`, in the published order."""
+    """The positions of the questions of each conversation, from 0 in the published order: `scored` and `apart`.
+
+    `category_apart` is the category of the questions in `apart`, such as `5`.
+    """
 
     scored: Mapping[str, Sequence[int]]
     apart: Mapping[str, Sequence[int]]

@@ -70,7 +70,7 @@ class LanceIndex:
         if len(lengths) > 1:
             raise BadInput(
                 f"the entries of {assistant} in {domain} have vectors of different lengths ({sorted(lengths)}). "
-                "Rerun them with a single embedder."
+                f"Choose a single embedder, then rerun them with `memflow run --domain {domain} --force`."
             )
         vector = pa.list_(pa.float32(), next(iter(lengths), 1))
         columns = pa.schema({**FIELDS, EMBEDDED: pa.bool_(), "vector": vector})

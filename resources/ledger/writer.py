@@ -30,7 +30,7 @@ MAX_REST_S = 0.02
 
 
 class LedgerWriter:
-    """A thread that stores records; it starts with the first record.
+    """A thread that stores records; it starts with the first `store` or `flush`, or when BULK records wait.
 
     All methods may be called from any thread. After a commit the thread sleeps for as long as the commit took, so that
     under load commits become larger rather than more frequent.
@@ -54,7 +54,10 @@ class LedgerWriter:
         return record.stored
 
     def add(self, record: Record) -> None:
-        """Add a record without a future; the next commit stores the record."""
+        """Add a record that nobody waits for.
+
+        It is stored with the next record of `store`, at `flush` or `close`, or when BULK records wait.
+        """
         self._records.append(record)
         if len(self._records) >= BULK:
             self._start()

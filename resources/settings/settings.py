@@ -118,7 +118,7 @@ class Settings(SettingsFields):
         return (self.home, Path(self.lake_root), *(() if ledger is None else (ledger.parent,)))
 
     def model_of(self, assistant: str) -> str:
-        """Return the name of an assistant's chat model."""
+        """Return the name under [models] of an assistant's chat model, by default that of the role `assistant`."""
         return plain_name(assistant).partition("@")[2] or self.roles.assistant
 
     def judges_of(self, domain: str) -> tuple[str, ...]:

@@ -42,7 +42,7 @@ class AgentConfig(PublishedModel):
     agent_config: dict[str, Any] = Field({})
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that affect results. Texts in `agent_config` are omitted, since they may be API keys."""
+        """Return the settings that affect results, by name; no text of `agent_config`, since it may be an API key."""
         model = self.llm_config.model_dump(exclude_none=True)
         numbers = {name: value for name, value in self.agent_config.items() if isinstance(value, int | float)}
         return {"type": self.type, "name": self.name, **model, **numbers}
@@ -80,11 +80,14 @@ def read_agent_run(folder: Path) -> AgentRun:
             configs[json.dumps(config.settings())] = config
         except ValidationError as error:
             faults.append(f"user {user}: {CONFIG}: {first_error(error)}")
-    if not any(results.choices or results.states for results in users.values()):
+    if not checksums:
         raise BadInput(
-            f"{folder} has no folder of a user with {OVERALL}. Use the folder that the published code wrote for one "
-            "agent."
+            f"{folder} has no file USER/{OVERALL}. Use the folder that the published code wrote for one agent."
         )
+    if not any(results.choices or results.states for results in users.values()):
+        first = faults[0] if faults else "its files have no answer"
+        others = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        raise BadInput(f"{folder} has no valid result: {first}{others}. Fix or copy the files again.")
     if not configs:
         raise BadInput(f"{folder} has no valid {CONFIG}, which names the agent and its model. Add it.")
     if len(configs) > 1:

@@ -69,7 +69,7 @@ class _ByName(StrictModel):
     """An answer for each of the names in the request, which may be those of attributes."""
 
     def chosen(self) -> dict[str, Any]:
-        """Return the answer by name."""
+        """Return the answer for each name, by name."""
         return self.model_dump(by_alias=True)
 
 
@@ -78,7 +78,7 @@ class Refinement(_ByName):
     `refinement_of`), so that none is lost and none stands there twice."""
 
     def fault(self, questions: Iterable[Collection[str]]) -> str | None:
-        """Return an error where two variables of one question get the same new name."""
+        """Return an error if two variables of one question get the same new name; otherwise None."""
         renamed = self.chosen()
         for names in questions:
             if repeated(renamed[name] for name in names):
@@ -90,7 +90,7 @@ class Choices(_ByName):
     """The values of each joined variable; the variables are the request's (see `choices_of`)."""
 
     def fault(self) -> str | None:
-        """Return an error where a variable has a duplicate value."""
+        """Return an error if a variable has a duplicate value; otherwise None."""
         for name, values in self.chosen().items():
             if repeated(values):
                 return f"{name!r} has a value twice"
@@ -108,7 +108,7 @@ class Values(_ByName):
     """One value, or null, for each variable; the variables are the request's (see `values_of`)."""
 
     def chosen(self) -> dict[str, str]:
-        """Return the value of each variable, without nulls."""
+        """Return the value of each variable by name, without nulls."""
         return {name: value for name, value in super().chosen().items() if value is not None}
 
 
@@ -126,11 +126,11 @@ class Updates(StrictModel):
     moves: list[Move] = Field(min_length=1, max_length=80)
 
     def values(self) -> dict[str, str]:
-        """Return the new value of each variable."""
+        """Return the new value of each changed variable, by name."""
         return {move.variable: move.value for move in self.moves}
 
     def fault(self) -> str | None:
-        """Return an error where a variable changes more than once."""
+        """Return an error if a variable changes more than once; otherwise None."""
         names = repeated(move.variable for move in self.moves)
         return f"{', '.join(names)}: more than once" if names else None
 
@@ -148,7 +148,7 @@ class Groups(StrictModel):
     groups: list[Group] = Field(min_length=1, max_length=80)
 
     def fault(self, variables: Iterable[str]) -> str | None:
-        """Return an error unless each of `variables` is in exactly one group and all texts differ."""
+        """Return None if each of `variables` is in exactly one group and all texts differ; otherwise an error."""
         names = [name for group in self.groups for name in group.variables]
         if missing_names := [name for name in variables if name not in names]:
             return f"no group names {', '.join(missing_names)}"

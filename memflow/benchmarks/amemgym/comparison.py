@@ -19,7 +19,7 @@ PARTS = 4
 
 
 def probe_slices(probes: Sequence[Probe]) -> dict[str, Sequence[Probe]]:
-    """Return the probes of all periods, of each period, and by whether the gold has changed."""
+    """Return the probes of each slice: `all`, `period N`, and of choices `gold changed` and `gold unchanged`."""
     choices = [probe for probe in probes if probe.kind == "choice"]
     probes_by_slice: dict[str, Sequence[Probe]] = {"all": probes}
     for period in sorted({probe.checkpoint for probe in probes}):

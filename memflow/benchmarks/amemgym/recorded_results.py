@@ -39,7 +39,7 @@ class Usage(PublishedModel):
 
     @property
     def answer_tokens(self) -> int | None:
-        """The number of tokens of the answer, without the prompt."""
+        """The number of tokens of the answer, without the prompt; None if a count is not recorded."""
         if self.input_tokens is None or self.output_tokens is None:
             return None
         return max(0, self.output_tokens - self.input_tokens)

@@ -35,7 +35,7 @@ def latest_statement_is(text: str, variable: str, value: str) -> bool:
 
 @lru_cache(maxsize=_CACHED)
 def statements(option: str) -> Mapping[str, str]:
-    """Return the pairs of variable and value, in words, for which a scripted option is the correct answer."""
+    """Return the value by variable, both in words, for which a scripted option is the correct answer."""
     worded = dict(pair for advice, pair in advice_values() if advice in option)
     matches = _STATEMENT.findall(option.lower())
     return worded | {
@@ -59,7 +59,7 @@ def best_options(text: str, options: Sequence[str]) -> list[int]:
 
 
 def stated_values(text: str, schema: Mapping[str, Sequence[str]]) -> dict[str, str | None]:
-    """Return the last value that `text` states for each variable of `schema`, or None."""
+    """Return, by variable of `schema`, the last value that `text` states; None for a variable without one."""
     words = text.lower().replace("_", " ")
     values_of_text: dict[str, str | None] = {}
     for name, values in schema.items():

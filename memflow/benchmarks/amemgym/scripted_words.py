@@ -56,7 +56,7 @@ class ScriptVocabulary:
     replies: Sequence[str]
 
     def variables(self, topic: str, width: int, size: int) -> dict[str, list[str]]:
-        """Return `width` variables of a topic with at least `size` values each: its own, then those of aspects."""
+        """Return the values, at least `size`, of up to `width` variables by name: the topic's, then aspects'."""
         variables: list[tuple[str, list[str]]] = []
         for name, values in self.topics.get(topic, {}).get("variables", {}).items():
             if len(values) >= size:
@@ -97,7 +97,7 @@ class ScriptVocabulary:
 
     @cached_property
     def worded(self) -> dict[str, dict[str, ValueTexts]]:
-        """The texts of each value of the variables of topics, by names in words."""
+        """The texts of the topics' variables by variable, then by value, both in words."""
         variables: dict[str, Any] = {}
         for words in self.topics.values():
             variables |= {
@@ -123,7 +123,7 @@ class ScriptVocabulary:
 
     @cached_property
     def advice_values(self) -> dict[str, tuple[str, str]]:
-        """The variable and the value that each worded advice is meant for, in words."""
+        """The (variable, value) that each worded advice is meant for, in words, by the advice."""
         meanings: dict[str, tuple[str, str]] = {}
         for words in self.topics.values():
             for name, values in words["variables"].items():
@@ -133,7 +133,7 @@ class ScriptVocabulary:
 
     @cached_property
     def exchanges(self) -> dict[str, str]:
-        """The reply to each question that users ask in dialogues."""
+        """The reply to each question that users ask in dialogues, by question."""
         replies: dict[str, str] = {}
         for words in self.topics.values():
             for question, reply, follow_up, reply_to_follow_up in words["exchanges"]:
@@ -144,7 +144,7 @@ class ScriptVocabulary:
 
 @cache
 def vocabularies() -> Mapping[str, ScriptVocabulary]:
-    """Return the vocabulary of each language."""
+    """Return the vocabularies by language, such as `en`."""
     return {
         language: ScriptVocabulary(**words)
         for language, words in load_yaml(__package__, "scripted_words.yaml").items()
@@ -164,6 +164,6 @@ def worded_values(variable: str) -> frozenset[str]:
 
 
 def advice_values() -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield each worded advice with the variable and the value that it is meant for."""
+    """Yield (advice, (variable, value)) for each worded advice and what it is meant for, in words."""
     for vocabulary in vocabularies().values():
         yield from vocabulary.advice_values.items()

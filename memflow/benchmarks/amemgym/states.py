@@ -104,7 +104,7 @@ def histories(states: States) -> dict[str, History]:
 
 
 def exposed_values(turn: Turn) -> dict[str, str]:
-    """Return the state values that a first message exposes; empty if none are known."""
+    """Return the state values that a first message exposes, by variable; empty if none are known."""
     values = json.loads(turn.exposes or "{}")
     return values if isinstance(values, dict) else {}
 

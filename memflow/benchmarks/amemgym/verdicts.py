@@ -94,7 +94,7 @@ class _StatedValues:
                 self._by_variable.setdefault((probe.episode_id, probe.checkpoint), {}).update(values)
 
     def of(self, choice: Probe) -> Mapping[str, str] | None:
-        """Return the values that the assistant states for a question's variables, or None if an answer is missing."""
+        """Return the stated values by variable, at least those of the question; None if an answer is missing."""
         if choice.probe_id in self._by_question:
             return self._by_question[choice.probe_id]
         values = self._by_variable.get((choice.episode_id, choice.checkpoint), {})

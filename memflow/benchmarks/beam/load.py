@@ -145,7 +145,7 @@ def _of_folder(dataset: Dataset, name: str, folder: Folder) -> Iterator[tuple[st
 
 
 def dict_per_plan(plans: Sequence[str], parts: Sequence[RawRecord]) -> list[dict[str, Any]]:
-    """Return the chats of plan folders in the form of a conversation of 10M tokens."""
+    """Return a dict {plan: chat} per plan folder, the form of a conversation of 10M tokens."""
     return [{plan: part.content} for plan, part in zip(plans, parts, strict=True)]
 
 
@@ -168,15 +168,16 @@ def load_conversations(
 
     Raises BadInput if the domain has two data sets with the same conversation.
     """
-    episodes: set[str] = set()
+    datasets: dict[str, str] = {}
     for record in chosen_records(domain, records)[: domain.limit or None]:
         conversation = read_conversation(json.loads(record.content))
         episode = f"{record.dataset.removeprefix('beam_')}/{conversation.name}"
-        if episode in episodes:
+        if episode in datasets:
             raise BadInput(
-                f"domain {domain.name}: the conversation {episode} is in it twice. Remove a data set."
+                f"domain {domain.name}: the data sets {datasets[episode]} and {record.dataset} both have the "
+                f"conversation {episode}. Remove one of them from `datasets`."
             )
-        episodes.add(episode)
+        datasets[episode] = record.dataset
         yield record.dataset, episode, conversation
 
 

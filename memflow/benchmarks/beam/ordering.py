@@ -73,7 +73,7 @@ def _ranks(union: Sequence[str], items: Sequence[str]) -> list[int]:
 
 
 def constant_values(reference: Sequence[str]) -> dict[str, OrderValues]:
-    """Return the values of two answers that need no memory, by name: no information, and a heading before the gold."""
+    """Return the values of two constant answers by name: `no_information`, and `heading`, a heading before the gold."""
     return {
         "no_information": order_values(reference, NO_INFORMATION_LINES),
         "heading": order_values(reference, [*HEADING_LINES, *reference]),

@@ -1,8 +1,8 @@
 """Scores of BEAM: each contract over all questions, by ability, and without questions whose gold is known to be wrong.
 
 With two questions of each ability in a conversation, the mean over questions is the published mean over abilities; the
-variant `by_ability` is this mean also where questions are missing. Intervals are over conversations. Verdicts of items
-have no score.
+variant `by_ability` is this mean also where questions are missing. Intervals are over conversations. Verdicts on single
+rubric items (`item_N`) have no score.
 """
 
 import json
@@ -56,7 +56,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def probe_slices(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    """Return the probes of every slice: `all`, the abilities, the text of the conversations, without known errors."""
+    """Return the probes of each slice with any: `all`, `category TYPE`, texts (`full text`), `without known errors`."""
     slices = {"all": list(probes)}
     slices |= {type_slice(name): [probe for probe in probes if probe.category == name] for name in TYPES}
     texts = sorted({name for probe in probes for name in probe.slices})

@@ -123,7 +123,7 @@ class Context:
 
 
 def truncation_indices(context: Context, config: CoMemConfig) -> tuple[int, ...]:
-    """Return the number of messages before each checkpoint, including 0: floor(share x messages)."""
+    """Return the number of messages before each checkpoint: 0 for checkpoint 0, then floor(share x messages)."""
     # Binary fractions: 0.29 x 100 is slightly less than 29.
     return (
         0,

@@ -115,7 +115,10 @@ def computed(metric: str, answer: str, gold: OpenGold, language: str) -> float |
             exact_match(answer.rstrip().rstrip("。"), each.rstrip().rstrip("。")) for each in gold.answers
         )
     if metric not in OVERLAPS:
-        raise BadInput(f"the benchmark dialogues has no metric {metric!r}. Regenerate question/probes.")
+        raise BadInput(
+            f"the probes have the metric {metric!r}, which the benchmark dialogues does not have. Regenerate them with "
+            "`memflow run --domain DOMAIN --force`."
+        )
     overlap = OVERLAPS[metric]
     if any(exact_match(answer, each) for each in gold.answers):
         return 1.0

@@ -23,7 +23,7 @@ Records = Mapping[str, Sequence[Record]]
 
 
 def published_summary(records: Records) -> dict[str, Any]:
-    """Return the published summary of the records of all users. Raises ZeroDivisionError where a group is empty."""
+    """Return the summary of all records, with the published keys. Raises ZeroDivisionError if a group is empty."""
     integrity, accuracy, update, answers = (records[name] for name in GROUPS)
     points = [row for row in integrity if row["memory_source"] != INTERFERENCE]
     false = [row for row in integrity if row["memory_source"] == INTERFERENCE]

@@ -62,13 +62,13 @@ def undecided(
 
 
 def integrity_values(score: int, is_interference: bool) -> dict[str, float]:
-    """Return whether a point is covered, or a false one is not, and half the score, for a score of 0 to 2."""
+    """Return by metric: 1 if a point is covered, or a false one not, else 0; and half of `score` (0 to 2)."""
     covered = {names.RESISTANCE: float(score == 0)} if is_interference else {names.RECALL: float(score == 2)}
     return {**covered, names.GRADE: score / 2}
 
 
 def result_values(result: str, results: Mapping[str, str]) -> dict[str, float]:
-    """Return 1 for the metric of a result, and 0 for those of the others."""
+    """Return 1 for the metric of a result, 0 for those of the others. `results` has the result of each metric."""
     return {metric: float(name == result) for name, metric in results.items()}
 
 

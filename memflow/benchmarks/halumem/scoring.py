@@ -62,7 +62,7 @@ def values_of(verdicts: Sequence[Verdict]) -> Values:
 
 
 def slices_of(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    """Return the probes of each slice: `all`, by type of memory or question, and by difficulty."""
+    """Return the probes of each slice: `all`, each type of memory or question, and each `difficulty NAME`."""
     categories = sorted({probe.category for probe in probes if probe.category and probe.category != TEXTS})
     difficulties = sorted(
         {name for probe in probes for name in probe.slices if name.startswith("difficulty ")}
@@ -145,7 +145,7 @@ def _integer(value: float | None) -> float | None:
 def published_records(
     probes: Sequence[Probe], verdicts: Sequence[Verdict]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Return the records that the published code aggregates, from verdicts on the probes."""
+    """Return, by group of GROUPS, the records that the published code aggregates, from verdicts on the probes."""
     values = values_of(verdicts)
     records: dict[str, list[dict[str, Any]]] = {name: [] for name in GROUPS}
     integrity, accuracy, update, answers = (records[name] for name in GROUPS)

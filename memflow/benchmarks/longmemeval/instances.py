@@ -114,7 +114,7 @@ class Instance(BaseModel):
         return f"{self.key}/s{session.number:03d}/t{place:02d}{session.messages[place - 1].role[0]}"
 
     def played(self, session: Session) -> Iterator[tuple[int, PublishedMessage]]:
-        """Yield the place and the message of each message that is given to the memory: all that are not blank."""
+        """Yield (place from 1, message) for each message that is given to the memory: all that are not blank."""
         for place, message in enumerate(session.messages, 1):
             if message.content.strip():
                 yield place, message

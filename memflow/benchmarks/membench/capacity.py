@@ -36,9 +36,10 @@ def checkpoint_per_step(turns: Sequence[Turn]) -> list[Turn]:
 
 
 def probes_per_step(probes: Sequence[Probe], turns: Sequence[Turn]) -> list[Probe]:
-    """Return each probe once per step from its last evidence on. The step is the checkpoint.
+    """Return a copy of each probe for every step from its last evidence on, with the tokens up to the step.
 
-    A probe is asked once, after the last step, if it is quarantined or if its evidence was not played.
+    The step is the checkpoint, and the id is `PROBE/afterSTEP`. A probe that is quarantined, or whose evidence was not
+    played, is asked once, after the last step, and keeps its id.
     """
     streams = _streams(turns)
     found: list[Probe] = []

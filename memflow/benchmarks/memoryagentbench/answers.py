@@ -115,7 +115,7 @@ _BEST_OF_GOLDS: dict[str, Callable[[str, str], float]] = {SUBSTRING: substring_m
 
 
 def values(asked: Family, answer: str, golds: Sequence[str], known: Sequence[str] = ()) -> dict[str, float]:
-    """Return the value of each metric of an answer. `golds` are the accepted answers, `known` all titles."""
+    """Return an answer's values by metric name. `golds` are the accepted answers, `known` all titles."""
     if asked.parsed == "titles":
         titles = listed_titles(answer, known)
         return {name: sum(gold in titles[:k] for gold in golds) / len(golds) for name, k in RECALL_AT.items()}

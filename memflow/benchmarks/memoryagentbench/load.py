@@ -128,7 +128,7 @@ def _titles(file: File) -> dict[str, str]:
 
 
 def titles_of(records: Sequence[Record]) -> dict[str, str]:
-    """Return the titles by their ids; none if the data folder lacks their file."""
+    """Return the titles by their ids; empty if the data folder lacks their file."""
     return next((json.loads(row.content) for row in valid_records(records) if row.record_id == TITLES), {})
 
 

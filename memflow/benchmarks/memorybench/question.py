@@ -21,7 +21,7 @@ _LOCOMO = {"2": "locomo_date", ADVERSARIAL: "locomo_choice"}
 
 
 def build_prompt(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
-    """Return the prompt of `probe` and its fields. In the prompt, `notes` precede the question."""
+    """Return the prompt of `probe` and the values of its fields by name. `notes` precede the question."""
     stem = task(probe.dataset).prompt
     if stem == "locomo":
         stem = _LOCOMO.get(probe.category or "", "locomo_short")
@@ -40,23 +40,23 @@ def build_prompt(probe: Probe, notes: str) -> tuple[Prompt, Mapping[str, Any]]:
 
 
 def full_question(probe: Probe) -> str:
-    """Return the complete prompt of a question, without recalled notes."""
+    """Return the last user message of a question's prompt, without recalled notes and without the system message."""
     prompt, fields = build_prompt(probe, "")
     return prompt.render(fields)[-1].content
 
 
 def search_query(probe: Probe, whole_prompt: bool) -> str:
-    """Return the memory query of `probe`: the question or the full prompt."""
+    """Return the memory query of `probe`: the question or `full_question`."""
     return full_question(probe) if whole_prompt else probe.question
 
 
 def build_retry_prompt(probe: Probe, notes: str, critique: str) -> tuple[Prompt, Mapping[str, Any]]:
-    """Return the prompt for another answer after a critique. The dialogue is the message history."""
+    """Return the prompt for another answer after a critique, and its fields. The dialogue is the message history."""
     return load(PACKAGE, f"retry_{probe.language}"), {"notes": notes, "critique": critique}
 
 
 def user_message(probe: Probe) -> str:
-    """Return the question as the user asks it, with its options and, if needed, instructions."""
+    """Return the text of the prompt for tasks without a corpus; for others, the question and its options."""
     if not task(probe.dataset).has_corpus:
         return full_question(probe)
     return " ".join(

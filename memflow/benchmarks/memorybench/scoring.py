@@ -89,7 +89,7 @@ def _as_published(own: Sequence[Group], published: Sequence[Population]) -> list
 
 
 def slices_of(items: Sequence[Item], *, categories: bool = True) -> dict[str, list[Item]]:
-    """Return the probes or groups at the last checkpoint, of these by data set and category, and at each checkpoint."""
+    """Return the items at the last checkpoint (`all`, `dataset D`, `category C`), and at each if there are several."""
     checkpoints = sorted({item.checkpoint for item in items})
     last = [item for item in items if item.checkpoint == checkpoints[-1]]
     slices = {"all": last}

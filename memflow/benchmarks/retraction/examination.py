@@ -166,7 +166,7 @@ def _keys(sentence: str) -> tuple[Key, ...]:
 
 
 def read_requests(text: str) -> set[tuple[str, tuple[Key, ...]]]:
-    """Return what a message asks for: to forget or to restrict, and which facts."""
+    """Return (act, facts) of each sentence that does more than state facts: `forget`, `restricted` or `claimed`."""
     return {(act, _keys(sentence)) for act, sentence in _acts(text) if act != "state"}
 
 

@@ -41,7 +41,7 @@ class Evaluation:
 
     @cached_property
     def ends(self) -> dict[tuple[str, int], int]:
-        """The sequence number at the end of each episode's checkpoint."""
+        """The sequence number after the last line of each (episode id, checkpoint)."""
         ends: dict[tuple[str, int], int] = {}
         for line in self.transcript:
             moment = line.episode_id, line.checkpoint

@@ -101,7 +101,7 @@ class Plan:
 
     @property
     def cleared_facts(self) -> tuple[Fact, ...]:
-        """The facts that are asked about after the user took back everything."""
+        """The facts, at most _CLEARED_FACTS, that are asked about after the user took back everything."""
         told = [fact for fact in self.facts if fact.value_at(LATER) is not None]
         return tuple(told[:_CLEARED_FACTS])
 

@@ -36,7 +36,7 @@ def make_scores(domain: Domain, results: AssistantResults) -> list[Score]:
 
 
 def probe_slices(probes: Sequence[Probe]) -> Mapping[str, list[Probe]]:
-    """Return the probes of every slice: `all`, `before` and `after` any change, by fate, form and language."""
+    """Return the probes of each slice: `all`, `before` or `after` changes, `fate F`, `form F`, and any `language L`."""
     slices: dict[str, list[Probe]] = {"all": list(probes)}
     for probe in probes:
         names = [*probe.slices, f"fate {(probe.category or '').replace('_', ' ')}"]

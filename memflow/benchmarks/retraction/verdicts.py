@@ -88,7 +88,7 @@ def key_of(probe: Probe) -> Key:
 
 
 def facts_before(probes: Sequence[Probe], replies: dict[str, Reply]) -> dict[Key, FactBefore]:
-    """Return the facts of the probes at checkpoint 0, with whether they were known."""
+    """Return the facts of the probes at checkpoint 0 by key, with whether the assistant knew them."""
     right: dict[Key, list[float | None]] = {}
     for probe in probes:
         if probe.checkpoint == TOLD and form_of(probe) in (DIRECT, TASK):
@@ -109,7 +109,7 @@ def facts_before(probes: Sequence[Probe], replies: dict[str, Reply]) -> dict[Key
 
 
 def figures_of(probe: Probe, fact: FactBefore | None) -> tuple[str, ...]:
-    """Return the figures that a probe after checkpoint 0 counts for."""
+    """Return the names of the metrics that a probe after checkpoint 0 counts for."""
     fate = probe.category or ""
     if fate in NEVER_TOLD:
         return (INVENTION.name,)

@@ -76,7 +76,7 @@ class Library:
         return [LibraryChange(self._number(str(result["id"])), result["event"]) for result in results]
 
     def memories(self) -> dict[int, str]:
-        """Return the text of every memory, by number."""
+        """Return the text of every memory, by memflow's number for it."""
         results = self.memory.get_all(user_id=USER, limit=EVERYTHING)["results"]
         return {self._number(str(result["id"])): result["memory"] for result in results}
 

@@ -27,7 +27,7 @@ class Passage:
         return tuple(source for message in self.said for source in message.item.sources)
 
     def fields(self) -> dict[str, str]:
-        """Return the prompt fields of a passage; new messages are numbered."""
+        """Return the prompt fields `summary`, `recent` and `messages`: the new messages, numbered from 1."""
         return {
             "summary": self.summary or NONE,
             "recent": "\n".join(message.note() for message in self.recent) or NONE,
@@ -35,7 +35,7 @@ class Passage:
         }
 
     def resolve_citations(self, numbers: Iterable[int]) -> tuple[tuple[str, ...], str | None]:
-        """Return the ids of the passage's messages with these numbers, in order, and the date of the last one."""
+        """Return the ids of the messages with these numbers (from 1), in order, and the date of the last one."""
         messages = [self.said[number - 1] for number in sorted(set(numbers))]
         return tuple(source for message in messages for source in message.item.sources), messages[-1].date
 

@@ -54,7 +54,7 @@ class Context:
 
     @property
     def numbers(self) -> dict[str, int]:
-        """The maximum of the properties of a function call that cite lines."""
+        """The maximum of `line` and `rests_on`, properties of function calls that cite lines: the number of lines."""
         return dict.fromkeys(("line", "rests_on"), len(self._texts))
 
     @property
@@ -79,7 +79,7 @@ class Context:
         return [item for item in self.working if item.meta["section"] == name]
 
     def fields(self) -> dict[str, str]:
-        """Return the parts of the context as prompt fields, each entry on one numbered line."""
+        """Return the parts of the context by prompt field, one line per entry, numbered from 1 over all parts."""
         lines = [f"{number}. {' '.join(text.split())}" for number, text in enumerate(self._texts, 1)]
         sections: dict[str, Sized] = {
             "persona": self.section("persona"),

@@ -28,7 +28,7 @@ class SegmentHeat:
     mu: float
 
     def all(self) -> dict[str, float]:
-        """Return the heat of every segment."""
+        """Return the heat of every segment, by the id of its first version."""
         return {segment: self._heat(item) for segment, item in self._items().items()}
 
     def hottest(self, tau: float) -> str | None:

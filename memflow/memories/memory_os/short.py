@@ -61,7 +61,7 @@ def page_text(page: Item) -> str:
 
 
 def page_date(page: Item) -> str | None:
-    """Return the date of a page's last message."""
+    """Return the date of a page's last message; None if no message so far has a date."""
     date: str | None = page.meta["halves"][-1]["date"]
     return date
 

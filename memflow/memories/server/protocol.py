@@ -1,7 +1,8 @@
 """The protocol between memflow and a memory server: operations, capabilities and the content of each answer.
 
-A memory server is a program of any language that reads and writes JSON objects. This module contains the messages; the
-transports are in resources/memory_servers, and the memory that uses them is in memory.py.
+A memory server is a program of any language that reads and writes JSON objects. A space is the memory of one episode.
+This module contains the messages; the transports are in resources/memory_servers, and the memory that uses them is in
+memory.py.
 """
 
 from collections.abc import Mapping, Sequence

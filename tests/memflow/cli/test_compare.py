@@ -48,6 +48,7 @@ def test_csv_of_compare_has_one_row_per_metric_and_slice(measured) -> None:
         (["oracle", "none", "--metric", "accurac"], "Did you mean accuracy"),
         (["oracle"], "at least two different operands"),
         (["oracle", "oracle"], "at least two different operands"),
+        (["oracle", "none", "oracle"], "has the operand oracle twice. Name each operand once."),
         (["oracle", "none=yesterday"], "'yesterday' is no moment"),
         (["oracle", "none=99"], "there is no publication 99"),
         (["oracle", "none", "--as-of", "2020-01-01"], "the lake contained nothing at"),

@@ -113,7 +113,7 @@ class _User:
         return [state.get(name) for name in names]
 
     def previous_values(self, names: Sequence[str], period: int) -> list[str | None]:
-        """Return the values before the last change of any of these variables, or the current ones without a change."""
+        """Return the values of `names`, in order, before the last change of any; without one, the current values."""
         current_values = self.values(names, period)
         past_values = (self.values(names, earlier_period) for earlier_period in range(period - 1, -1, -1))
         return next((values for values in past_values if values != current_values), current_values)

@@ -50,7 +50,7 @@ def initial_changes_off_start_date(changes: Sequence[Change], profiles: Sequence
 
 
 def states_at(changes: Sequence[Change]) -> dict[UserPeriod, dict[str, str]]:
-    """Return the state by (user, period) at the end of each period, up to the period of the user's last change."""
+    """Return the values by variable at the end of each (user, period), up to the period of the user's last change."""
     changes_by_user: dict[str, dict[int, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for row in changes:
         changes_by_user[row.user_id][row.period][row.variable] = row.value

@@ -66,7 +66,7 @@ def labels_by_question(labels: Iterable[GoldLabel]) -> Mapping[str, list[GoldLab
 
 
 def final_labels(labels: Iterable[GoldLabel]) -> Mapping[int, GoldLabel]:
-    """Return one question's final label at each checkpoint."""
+    """Return one question's final label by checkpoint: that of the first of ANNOTATOR_PRECEDENCE."""
     ordered = sorted(labels, key=lambda label: ANNOTATOR_PRECEDENCE.index(label.made_by), reverse=True)
     return {label.checkpoint: label for label in ordered}
 

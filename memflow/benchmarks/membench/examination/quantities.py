@@ -81,7 +81,7 @@ def days_in(text: str) -> int:
 
 
 def day_of_year(text: str) -> tuple[int, int]:
-    """Return the month and the day of a birthday. Raises ValueError."""
+    """Return the month and the day of a birthday, from 1. Raises ValueError for a text that is none."""
     if match := re.search(r"(\d+)月(\d+)日", text):
         return int(match[1]), int(match[2])
     month, _, day = text.partition(" ")

@@ -107,7 +107,7 @@ class Reading:
 
 
 def read_messages(turns: Iterable[Turn], language: Language) -> tuple[Message, ...]:
-    """Return the messages of a trajectory in order, without noise and quarantined messages."""
+    """Return the messages of a trajectory in order, without noise, quarantined ones and those without a time."""
     return tuple(
         Message(turn.message_id, turn.role, strip_stamp(turn.text), moment)
         for turn in sorted(turns, key=lambda each: (each.event, each.position))
@@ -188,7 +188,7 @@ def _without_projections(text: str, words: Lexicon) -> str:
 
 
 def items_in(text: str, words: Lexicon, topics: Iterable[Topic]) -> dict[str, Topic]:
-    """Return the liked items that a text names, in order, with their topics."""
+    """Return the topic of each liked item that a text names, by item in order."""
     found = [
         (match.start(), match[0], topic) for topic in topics for match in words.items[topic].finditer(text)
     ]
@@ -219,7 +219,7 @@ def recommended_items(messages: Iterable[Message], words: Lexicon, topics: Seque
 
 
 def moods_in(messages: Iterable[Message], words: Lexicon) -> Mapping[str, list[str]]:
-    """Return the moods that the user's messages show, with the ids of these messages."""
+    """Return the ids of the user's messages that show a mood, by mood; a message may show several."""
     found: dict[str, list[str]] = defaultdict(list)
     for message in messages:
         for mood, phrases in words.cues.moods.items():

@@ -68,7 +68,7 @@ class Graph:
         return next(node for node in self.nodes if node.kind == "self")
 
     def of_type(self, sort: SubjectType) -> tuple[Node, ...]:
-        """Return the people (without the user), events, items or places."""
+        """Return the nodes of a type: people (without the user), events, items or places."""
         return tuple(node for kind in KINDS_OF_TYPE[sort] for node in self.nodes if node.kind == kind)
 
 

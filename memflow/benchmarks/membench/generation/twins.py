@@ -36,7 +36,7 @@ def wrong_values(
     derive: Callable[[str], str] = str,
     count: int = OPTIONS - 1,
 ) -> tuple[str, ...]:
-    """Return other values of an attribute of a node, or other values that are derived from it. Raises BadInput."""
+    """Return `count` other values of a node's attribute, after `derive`. Raises BadInput for too few words."""
     right = node[attribute]
 
     def distinct() -> Iterator[str]:

@@ -138,7 +138,7 @@ def parse_size(text: str) -> int:
 
 
 def parse_birthday(text: str) -> tuple[int, int]:
-    """Return the month (1 to 12) and the day of a birthday. Raises BadInput."""
+    """Return the month (1 to 12) and the day of a birthday. Raises BadInput for a text that is none."""
     if match := re.fullmatch(r"(\d+)月(\d+)日", text):
         return int(match[1]), int(match[2])
     month, _, day = text.partition(" ")

@@ -75,7 +75,7 @@ class PublishedStep(PublishedModel):
         return "observation" if self.user is None else "participation"
 
     def texts(self) -> tuple[str, str | None]:
-        """Return the user's text, then the assistant's text if the step has one."""
+        """Return the user's text and the assistant's, which is None if the step has none."""
         return self.message or self.user or "", self.assistant
 
 

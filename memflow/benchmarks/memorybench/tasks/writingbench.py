@@ -37,7 +37,7 @@ class Criterion(BaseModel):
     nine: Annotated[Text, Field(alias="9-10")]
 
     def gold(self) -> dict[str, Any]:
-        """Return the criterion in the format of the judge's prompt."""
+        """Return `name`, `description` and `levels` (the text for grades such as `1-2`) for the judge's prompt."""
         levels = self.model_dump(by_alias=True)
         return {
             "name": levels.pop("name"),

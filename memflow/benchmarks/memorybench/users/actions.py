@@ -95,5 +95,5 @@ def _chance(domain: Domain, row: FeedbackRound, what: str) -> random.Random:
 
 
 def add_noise(satisfaction: int, sigma: float, chance: random.Random) -> int:
-    """Return S plus Gaussian noise with this standard deviation, rounded and clipped to 1 to 10."""
+    """Return the satisfaction plus Gaussian noise with this standard deviation, rounded and clipped to 1 to 10."""
     return max(MIN_SATISFACTION, min(MAX_SATISFACTION, round(satisfaction + chance.gauss(0.0, sigma))))

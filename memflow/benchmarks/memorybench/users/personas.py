@@ -17,7 +17,7 @@ class Persona(NamedTuple):
     more: str = ""
 
     def fields(self) -> dict[str, str]:
-        """Return the fields of the feedback prompt."""
+        """Return the persona's fields by name for the feedback prompt, the criteria as one text."""
         listed = "\n".join(f"- {criterion}" for criterion in self.criteria)
         return {**self._asdict(), "criteria": listed}
 

@@ -305,8 +305,22 @@ def test_import_lists_users_that_only_the_folder_or_only_the_domain_has(run, tmp
 def test_import_rejects_missing_probes_users_results_or_configuration(run, tmp_path) -> None:
     with pytest.raises(BadInput, match="the lake has no probes of amemgym_base"):
         import_results(ProbeReader(None), run.domain, run.folder)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match=r"has no folder of a user with overall_results.json"):
+    with pytest.raises(BadInput, match=r"nowhere has no file USER/overall_results\.json\. Use the folder"):
         imported(run.domain, run.probes, tmp_path / "nowhere")
+    damaged = tmp_path / "agent" / "user1"
+    damaged.mkdir(parents=True)
+    for name in ("overall_results.json", "diagnosis_results.json"):
+        (damaged / name).write_text('[[{"a":', encoding="utf-8")
+    reason = r"user user1: diagnosis_results\.json is truncated .* \(and 1 more\)\. Fix or copy the files"
+    with pytest.raises(BadInput, match=f"agent has no valid result: {reason}"):
+        imported(run.domain, run.probes, damaged.parent)
+    for name in ("overall_results.json", "diagnosis_results.json"):
+        write_json(damaged / name, [[]])
+    write_json(
+        damaged / "agent_config.json", read_json(run.folder / run.users[0]["id"] / "agent_config.json")
+    )
+    with pytest.raises(BadInput, match="agent has no valid result: its files have no answer"):
+        imported(run.domain, run.probes, damaged.parent)
     strangers = [replace(probe, episode_id="x") for probe in run.probes]
     with pytest.raises(BadInput, match=r"none of the 2 users in .* is a user of amemgym_base"):
         imported(run.domain, strangers, run.folder)

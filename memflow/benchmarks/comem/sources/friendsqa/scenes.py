@@ -109,7 +109,7 @@ class FriendsQAScene(PublishedModel):
 
     @property
     def invalid_questions(self) -> tuple[str, ...]:
-        """The location and the fault of each invalid question of the scene."""
+        """A text with location and fault for each invalid question of the scene."""
         return tuple(fault for _, fault in self._checked() if fault is not None)
 
     def _checked(self) -> Iterator[tuple[Any, str | None]]:
