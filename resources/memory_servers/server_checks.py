@@ -1,15 +1,19 @@
-"""The checks of a memory server: whether it keeps the protocol, and its spaces apart.
+"""The checks of a memory server, and of a memory in Python, of which each space is a store.
 
 Those of its capabilities are in capability_checks.py, those of a long conversation in conversation_checks.py and
 read_checks.py.
 """
 
 import asyncio
+import datetime
 import time
 from collections.abc import Callable
 from itertools import chain
 
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Memory
 from memflow.memories.server.protocol import Capabilities, Hello
+from memflow.memories.server.python_connection import PythonConnection
 from memflow.resources.memory_servers import capability_checks, conversation_checks, read_checks
 from memflow.resources.memory_servers.check_lines import (
     CheckFailed,
@@ -64,6 +68,22 @@ def planned_writes(can: Capabilities | None) -> str:
     if can is None:
         return f"at most {WRITES_WITH_MODELS} writes if it uses models, else at most {WRITES}"
     return f"at most {WRITES if can.models == 'none' else WRITES_WITH_MODELS} writes"
+
+
+class CheckedPython(CheckedMemory):
+    """A memory in Python."""
+
+    connection: PythonConnection
+    has_k = False
+
+
+async def check_python(
+    create: Callable[[EntryStore], Memory], sizes: tuple[int, int] = SIZES
+) -> list[CheckLine]:
+    """Run all checks of a memory. `create` returns it on a store. Return one line per check."""
+    memory = CheckedPython(PythonConnection(create), sizes)
+    memory.greeting = await memory.connection.hello()
+    return await run_checks(("python", "conversation", "read"), CHECKS, memory)
 
 
 async def start(server: CheckedServer) -> str:
@@ -185,6 +205,18 @@ async def stops(server: CheckedServer) -> str:
     if number := server.connection.restarts:
         raise CheckFailed(f"the server stopped {number} times; at last it {server.connection.last_stop}")
     return "the server did not end"
+
+
+async def clock(memory: CheckedPython) -> str:
+    """Look for the date of today."""
+    space = await memory.two_secrets("clock")
+    today = datetime.datetime.now(datetime.UTC)
+    days = [(today + datetime.timedelta(days=days)).strftime("%Y-%m-%d") for days in (-1, 0, 1)]
+    entries = memory.connection.spaces[space].memory.store.live()
+    texts = [*await memory.texts(space, CODE_QUERY), *(f"{item.text} {dict(item.meta)}" for item in entries)]
+    if dated := next((text for text in texts if any(day in text for day in days)), ""):
+        raise CheckFailed(f"messages dated 2015 come back with today's date: {dated[:100]!r}")
+    return "entries of messages dated 2015 have no date of today"
 
 
 CHECKS: Checks = {**vars(capability_checks), **vars(conversation_checks), **vars(read_checks), **globals()}

@@ -1,14 +1,15 @@
-"""A memory in Python behind the protocol of memory servers, for the checks: each space is a store of its own."""
+"""A memory in Python behind the protocol of memory servers, for checks and dry runs: a space is a store."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memflow.errors import ReportedError, ServerFailed
+from memflow.errors import ReportedError
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message
 from memflow.memories.server.protocol import (
     Capabilities,
+    Connection,
     ExportAnswer,
     Hello,
     ReadAnswer,
@@ -28,11 +29,15 @@ class PythonSpace:
     messages: list[Message] = field(default_factory=list)
 
 
-class PythonConnection:
-    """The memories that `create` returns on a store, as the spaces of a memory server."""
+class PythonConnection(Connection):
+    """The memories that `create` returns on a store, as the spaces of a memory server.
 
-    def __init__(self, create: Callable[[EntryStore], Memory]) -> None:
+    It declares `can`, or what the class does. It does not declare `restore`, which therefore is not requested.
+    """
+
+    def __init__(self, create: Callable[[EntryStore], Memory], can: Capabilities | None = None) -> None:
         self._create = create
+        self._can = can
         self.spaces: dict[str, PythonSpace] = {}
 
     async def hello(self) -> Hello:
@@ -51,7 +56,8 @@ class PythonConnection:
             "forget": sorted(memory.forgets),
             "design": memory.design,
         }
-        return Hello(name=type(memory).__name__, version=str(memory.version), can=Capabilities(**declared))
+        can = self._can or Capabilities(**declared)
+        return Hello(name=type(memory).__name__, version=str(memory.version), can=can)
 
     async def reset(self, space: str) -> None:
         """Create a memory on an empty store."""
@@ -106,10 +112,6 @@ class PythonConnection:
         opened = self.spaces[space]
         memory = self._restored(opened, opened.memory.store.sequence)
         self.spaces[to] = PythonSpace(memory, [*opened.sequences], [*opened.messages])
-
-    async def restore(self, space: str, items: Sequence[WireItem]) -> None:
-        """Raise ServerFailed: entries are restored by `fork`."""
-        raise ServerFailed("a memory in Python is restored from its entries, and not from items. Use `fork`.")
 
     async def close(self, space: str) -> None:
         """Delete a memory."""
