@@ -9,7 +9,7 @@ from typing import Literal
 
 from memflow.errors import ReportedError, ServerFailed
 from memflow.memories.memory import Message
-from memflow.memories.server.batches import cut_writes, sent_message
+from memflow.memories.server.capabilities import cut_writes, sent_message
 from memflow.memories.server.protocol import Capabilities, Connection, Hello, WireItem
 from memflow.resources.memory_servers.check_lines import CheckFailed
 from memflow.resources.memory_servers.check_messages import (

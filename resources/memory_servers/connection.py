@@ -1,7 +1,6 @@
 """The connection to a memory server: checked answers, one restart per request, and the replay of a space's writes.
 
-It implements `Connection` of memflow/memories/server/protocol.py on a transport (stdio_transport.py or
-http_transport.py).
+It implements `Connection` of memflow/memories/server/protocol.py on a transport (transport.py).
 """
 
 import asyncio

@@ -19,7 +19,7 @@ from memflow.memories.user_memories import server_name
 from memflow.resources.endpoints.addresses import display_address, reaches_loopback
 from memflow.resources.files.checked_json import with_check, without_check
 from memflow.resources.files.local_files import replace_file
-from memflow.resources.memory_servers.process import ServerCommand
+from memflow.resources.memory_servers.process import ServerCommand, StdioTransport
 
 if TYPE_CHECKING:
     from memflow.resources.memory_servers.connection import ServerConnection
@@ -68,10 +68,8 @@ def open_server(
     one on another machine cannot reach them, and does not get the key.
     """
     from memflow.resources.memory_servers.connection import ServerConnection  # noqa: PLC0415  (settings open no server)
-    from memflow.resources.memory_servers.http_transport import HttpTransport  # noqa: PLC0415
     from memflow.resources.memory_servers.mcp_transport import McpTransport  # noqa: PLC0415
-    from memflow.resources.memory_servers.stdio_transport import StdioTransport  # noqa: PLC0415
-    from memflow.resources.memory_servers.transport import Transport  # noqa: PLC0415
+    from memflow.resources.memory_servers.transport import HttpTransport, Transport  # noqa: PLC0415
 
     setting = "its address" if is_unnamed(name, own) else f"`url` of [memories.{name}]"
     command = server_command(name, own, access.variables(own.variables) if access is not None else {})

@@ -14,14 +14,28 @@ from memflow.memories.entries import Item
 from memflow.memories.external import ExternalMemory
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
-from memflow.memories.server.batches import cut_writes, sent_message
+from memflow.memories.server.capabilities import (
+    AS_OF,
+    ASK_AT_ONCE,
+    AUTO,
+    MODES,
+    choose_mode,
+    cut_writes,
+    sent_message,
+)
 from memflow.memories.server.mirror import NOTES, READ, SERVER, WRITE, Mirror, SentWrite
-from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, MODES, choose_mode
 from memflow.memories.server.notes import recall_of
 from memflow.memories.server.protocol import Capabilities, ReadAnswer, WriteFailure
-from memflow.memories.server.reading import StateReader, read_space, rewrite, send_write
+from memflow.memories.server.reading import (
+    StateReader,
+    new_queries,
+    read_space,
+    rewrite,
+    send_write,
+    store_read,
+    stored_read,
+)
 from memflow.memories.server.session import ServerSession, Space, next_state, session_of, state_of
-from memflow.memories.server.stored_reads import new_queries, store_read, stored_read
 from memflow.timing import leave_unmeasured
 
 READS_AT_ONCE = 16
