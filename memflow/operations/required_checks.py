@@ -60,7 +60,7 @@ def run_required_checks(selection: "Selection", force: bool, budget: Any) -> Non
 def servers_with_own_models(settings: "Settings") -> list[str]:
     """Return the memory servers of the settings that call models at their own addresses, as they last declared."""
     own = settings.own_memories()
-    return [name for name, each in own.items() if each.server is not None and each.server.has_own_models]
+    return [name for name, each in own.items() if each.server is not None and each.server.models == "own"]
 
 
 def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list[str]:
@@ -72,7 +72,7 @@ def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list
             continue
         if server.hello is None:
             notes.append(f"{name} is a memory server that was not started yet, so its requests are not known")
-        elif server.has_own_models:
+        elif server.models == "own":
             notes.append(f"{name}: {OWN_MODELS}")
         else:
             notes.append(f"requests of the memory server {name} through the model proxy are not counted here")

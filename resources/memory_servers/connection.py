@@ -5,8 +5,8 @@ It implements `Connection` of memflow/memories/server/protocol.py on a transport
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -184,7 +184,10 @@ class ServerConnection:
         space = self._spaces.setdefault(request["space"], _Space())
         try:
             for alone in (False, True):
-                async with self._entered(alone):
+                async with AsyncExitStack() as places:
+                    async with self._turn:  # a repeated request is alone in flight, so that it harms no other
+                        for _ in range(REQUESTS_AT_ONCE if alone else 1):
+                            await places.enter_async_context(self._slots)
                     number = await self._start()
                     try:
                         return await self._send(request, space, answer)
@@ -197,20 +200,6 @@ class ServerConnection:
         finally:
             if self._access is not None and self._access.failure is not None:
                 raise self._access.failure
-
-    @asynccontextmanager
-    async def _entered(self, alone: bool) -> AsyncIterator[None]:
-        """Take a place among the requests in flight, or all places: a repeated request harms no other."""
-        places = 0
-        try:
-            async with self._turn:
-                while places < (REQUESTS_AT_ONCE if alone else 1):
-                    await self._slots.acquire()
-                    places += 1
-            yield
-        finally:
-            for _ in range(places):
-                self._slots.release()
 
     async def _send(self, request: Mapping[str, Any], space: _Space, answer: type[A]) -> A:
         if request["op"] == "reset":

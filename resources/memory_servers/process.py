@@ -25,7 +25,7 @@ from memflow.resources.memory_servers.transport import (
     shown,
 )
 from memflow.resources.models.event_loop import detached
-from memflow.resources.process import default_signals
+from memflow.resources.process import default_signals, signal_group
 
 Process = asyncio.subprocess.Process
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM")
@@ -118,17 +118,12 @@ async def end_process(process: Process) -> str:
             with suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), GRACE_S)
         if process.returncode is None:
-            _signal(process, number)
-    _signal(process, signal.SIGKILL)  # processes that it started
+            signal_group(process.pid, number)
+    signal_group(process.pid, signal.SIGKILL)  # processes that it started
     status = process.returncode
     return (
         f"ended with status {status}" if status is None or status >= 0 else f"was ended by signal {-status}"
     )
-
-
-def _signal(process: Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
 
 
 class StdioTransport(Transport):
@@ -191,7 +186,7 @@ class StdioTransport(Transport):
         """End the process group at once, as a crash would."""
         if self.process is None:
             return ""
-        _signal(self.process, signal.SIGKILL)
+        signal_group(self.process.pid, signal.SIGKILL)
         await end_process(self.process)
         return self.log.tail()
 
@@ -216,7 +211,7 @@ class StdioTransport(Transport):
                     self._receive(line.strip())
             reason = f"{await end_process(process)}{self.log.tail()}"
         except (InvalidAnswer, ValueError) as wrong:
-            _signal(process, signal.SIGKILL)
+            signal_group(process.pid, signal.SIGKILL)
             await end_process(process)
             too_long = f"wrote a line longer than {LONGEST_LINE:,} bytes"
             reason = str(wrong) if isinstance(wrong, InvalidAnswer) else too_long

@@ -1,7 +1,6 @@
 """The checks of a memory server, and of a memory in Python, of which each space is a store.
 
-Those of its capabilities are in capability_checks.py, those of a long conversation in conversation_checks.py and
-read_checks.py.
+Those of its capabilities are in capability_checks.py, those of a long conversation in conversation_checks.py.
 """
 
 import asyncio
@@ -14,7 +13,7 @@ from memflow.memories.entries import EntryStore
 from memflow.memories.memory import Memory
 from memflow.memories.server.protocol import Capabilities, Hello
 from memflow.memories.server.python_connection import PythonConnection
-from memflow.resources.memory_servers import capability_checks, conversation_checks, read_checks
+from memflow.resources.memory_servers import capability_checks, conversation_checks
 from memflow.resources.memory_servers.check_lines import (
     CheckFailed,
     CheckLine,
@@ -219,4 +218,4 @@ async def clock(memory: CheckedPython) -> str:
     return "entries of messages dated 2015 have no date of today"
 
 
-CHECKS: Checks = {**vars(capability_checks), **vars(conversation_checks), **vars(read_checks), **globals()}
+CHECKS: Checks = {**vars(capability_checks), **vars(conversation_checks), **globals()}

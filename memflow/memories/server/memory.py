@@ -24,12 +24,12 @@ from memflow.memories.server.capabilities import (
     sent_message,
 )
 from memflow.memories.server.mirror import NOTES, READ, SERVER, WRITE, Mirror, SentWrite
-from memflow.memories.server.notes import recall_of
 from memflow.memories.server.protocol import Capabilities, ReadAnswer, WriteFailure
 from memflow.memories.server.reading import (
     StateReader,
     new_queries,
     read_space,
+    recall_of,
     rewrite,
     send_write,
     store_read,
@@ -91,7 +91,7 @@ class ServerMemory(ExternalMemory):
 
     async def on_checkpoint(self, queries: Sequence[str]) -> None:
         """Read the queries and store the answers, if the mode needs it."""
-        if self._recorded_mode() == ASK_AT_ONCE:
+        if self._declaration().get("mode") == ASK_AT_ONCE:
             capabilities = (await self._session().hello()).can
             unread = new_queries(self.store, queries)
             running = asyncio.Semaphore(READS_AT_ONCE if capabilities.pure_reads else 1)
@@ -106,7 +106,7 @@ class ServerMemory(ExternalMemory):
         capabilities = (await session.hello()).can
         self._space = None
         is_continued = is_base and capabilities.fork
-        if capabilities.spaces or not (is_continued or self._recorded_mode() == AS_OF):
+        if capabilities.spaces or not (is_continued or self._declaration().get("mode") == AS_OF):
             await session.close(space)
 
     def on_abort(self) -> None:
@@ -182,8 +182,8 @@ class ServerMemory(ExternalMemory):
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the items that the server returns for a query, now or as of the store's sequence number."""
-        if self._space is None and self._recorded_mode() == ASK_AT_ONCE:
-            capabilities = self._recorded_capabilities()
+        if self._space is None and self._declaration().get("mode") == ASK_AT_ONCE:
+            capabilities = Capabilities(**self._declaration().get("can", {}))
             stored_answer = stored_read(self.store, query, self.k)
             if stored_answer is not None:
                 leave_unmeasured()
@@ -198,8 +198,10 @@ class ServerMemory(ExternalMemory):
                 answer = await read_space(session.connection, self._space, query, self.k)
             else:
                 if self._reader is None:
-                    self._reader = self._state_reader(capabilities)
-                answer = await self._reader.read(self._recorded_mode(), query, self.k)
+                    self._reader = StateReader(
+                        session, capabilities, self.store, mirror.writes, self._declaration()
+                    )
+                answer = await self._reader.read(query, self.k)
             items = mirror.find_returned(answer.items) if frozen else mirror.add_returned(answer.items)
         except ServerFailed as error:
             raise RecallFailed(str(error)) from error
@@ -223,23 +225,10 @@ class ServerMemory(ExternalMemory):
         known_sources = [source for source in failure.sources if source not in unknown]
         self.store.add(FAILURE, failure.why + suffix, sources=known_sources)
 
-    def _recorded_mode(self) -> str:
-        """Return the mode in which the episode is or was played; empty if it was never played."""
-        declaration = self.store.newest(SERVER)
-        return "" if declaration is None else str(declaration.meta["mode"])
-
-    def _recorded_capabilities(self) -> Capabilities:
-        declaration = self.store.newest(SERVER)
-        return Capabilities() if declaration is None else Capabilities(**declaration.meta["can"])
-
-    def _episode(self) -> str:
-        declaration = self.store.newest(SERVER)
-        return "" if declaration is None else str(declaration.meta["episode"])
-
-    def _state_reader(self, capabilities: Capabilities) -> StateReader:
-        return StateReader(
-            self._session(), capabilities, self.store, self._open_mirror(capabilities).writes, self._episode()
-        )
+    def _declaration(self) -> Mapping[str, Any]:
+        """Return mode, episode and capabilities as they were when the episode was played; empty if it never was."""
+        entry = self.store.newest(SERVER)
+        return {} if entry is None else entry.meta
 
     def _open_mirror(self, capabilities: Capabilities) -> Mirror:
         if self._mirror is None:

@@ -23,7 +23,7 @@ from memflow.timing import count_waiting
 EMPTY_STATE = digest("an empty space")
 """The state of a space without writes."""
 RESTORED = 32
-"""Spaces of restored states that exist at once, on a server that allows any number."""
+"""Spaces of restored states that are kept for later reads, on a server that allows any number."""
 LONGEST_NAME = 200
 """Characters of an episode's id in the name of its space."""
 
@@ -76,7 +76,6 @@ class ServerSession:
         self._lock = asyncio.Lock()
         self._released = asyncio.Event()
         self._open_count = 0
-        self._restored_count = 0
         self._reusable: OrderedDict[str, Space] = OrderedDict()
         self._building: dict[str, asyncio.Lock] = {}
         self._by_state: dict[str, Space] = {}
@@ -112,7 +111,9 @@ class ServerSession:
         """
         limit = (await self.hello()).can.spaces
         while limit and self._open_count >= limit:
-            await self._evict_or_wait()
+            if not await self._evict():
+                self._released.clear()
+                await self._released.wait()
         self._open_count += 1
         self._opened += 1
         return Space(f"{self._prefix}.{self._opened}/{episode_id[:LONGEST_NAME]}{moment}")
@@ -149,38 +150,29 @@ class ServerSession:
             space.users -= 1
             self._reusable.move_to_end(key)
             self._released.set()
+        while len(self._reusable) > RESTORED and await self._evict():
+            pass
 
     async def _build(self, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]]) -> Space:
-        """Open a space and fill it. If all restored spaces are in use, wait until one is released."""
-        while self._restored_count >= RESTORED:
-            await self._evict_or_wait()
-        self._restored_count += 1
-        space = None
+        space = await self.open(episode_id, moment)
         try:
-            space = await self.open(episode_id, moment)
             await fill(space)
-        except BaseException as error:
-            self._restored_count -= 1
-            if isinstance(error, ServerFailed) and space is not None:
-                await self.close(space)
-            elif space is not None:
-                self.release(space)
+        except ServerFailed:
+            await self.close(space)
+            raise
+        except BaseException:
+            self.release(space)
             raise
         return space
 
-    async def _close_restored(self, space: Space) -> None:
-        self._restored_count -= 1
-        await self.close(space)
-
-    async def _evict_or_wait(self) -> None:
-        """Close the restored space that is unused for longest; if all are used, wait until a space is released."""
+    async def _evict(self) -> bool:
+        """Close the restored space that is unused for longest. Return False if all are used."""
         for key, space in self._reusable.items():
             if not space.users and not self._building[key].locked():
                 del self._reusable[key], self._building[key]
-                await self._close_restored(space)
-                return
-        self._released.clear()
-        await self._released.wait()
+                await self.close(space)
+                return True
+        return False
 
 
 _SESSIONS: WeakKeyDictionary[Connection, ServerSession] = WeakKeyDictionary()

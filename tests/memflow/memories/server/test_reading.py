@@ -3,7 +3,7 @@
 import pytest
 
 from memflow.memories.entries import Item
-from memflow.memories.server.notes import likely_positions
+from memflow.memories.server.reading import likely_positions
 from memflow.memories.server.protocol import SentMessage
 
 SAID = (
