@@ -36,9 +36,8 @@ def skip_checks(settings: "Settings") -> "Settings":
 def run_required_checks(selection: "Selection", force: bool, budget: Any) -> None:
     """Check the memory servers that the run plays and that have no passed check. Raises BadSettings for a fault."""
     from memflow.operations.memory_checks import check_named_server
-    from memflow.resources.memory_servers.declaration import greet, read_hello
+    from memflow.resources.memory_servers.declaration import greet, has_passed, read_hello
     from memflow.resources.memory_servers.server_checks import planned_writes
-    from memflow.resources.memory_servers.stored_checks import has_passed
 
     settings = selection.settings
     for name in dict.fromkeys(_played(selection, force)):

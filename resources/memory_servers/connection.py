@@ -49,8 +49,6 @@ class _Space:
     filling: asyncio.Lock = field(default_factory=asyncio.Lock)
     filled: int = 0
     """The last start of the server that has the content; 0 if it is not known."""
-    sent: bool = False
-    """Whether the server may have the space."""
 
 
 class ServerConnection:
@@ -163,8 +161,7 @@ class ServerConnection:
 
     async def close(self, space: str) -> None:
         """Delete a space that is not used any more."""
-        known = self._spaces.pop(space, None)
-        if known is not None and known.sent and self._running:
+        if self._spaces.pop(space, None) is not None and self._running:
             with suppress(ServerStopped):  # the next request starts it again
                 await self._exchange({"op": "close", "space": space}, Wire)
 
@@ -173,8 +170,7 @@ class ServerConnection:
         self._down = self._down or f"the connection to the memory server {self.name} is closed. Rerun."
         running, self._running = self._running, False
         if running and self.transport.outlives_run:  # the server may allow a few spaces only
-            sent = [{"op": "close", "space": name} for name, space in self._spaces.items() if space.sent]
-            closing = (self._exchange(request, Wire) for request in sent)
+            closing = (self._exchange({"op": "close", "space": space}, Wire) for space in self._spaces)
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), CLOSING_S)
         await self.transport.stop()
@@ -204,7 +200,6 @@ class ServerConnection:
     async def _send(self, request: Mapping[str, Any], space: _Space, answer: type[A]) -> A:
         if request["op"] == "reset":
             space.filled = self._start_number
-        space.sent = True
         async with space.filling:
             if space.filled != self._start_number:
                 number = self._start_number
@@ -220,8 +215,7 @@ class ServerConnection:
         if request["op"] in ("write", "restore", "forget"):
             space.requests.append(request)
         elif request["op"] == "fork":
-            copy = _Space(list(space.requests), filled=space.filled, sent=True)
-            self._spaces[request["to"]] = copy
+            self._spaces[request["to"]] = _Space(list(space.requests), filled=space.filled)
         return result
 
     async def _exchange(self, request: Mapping[str, Any], answer: type[A]) -> A:

@@ -121,7 +121,7 @@ class ServerMemory(ExternalMemory):
         capabilities = (await self._session().hello()).can
         for chunk in cut_writes(messages, capabilities.batch):
             sent = tuple(sent_message(message, capabilities) for message in chunk)
-            await self._send(SentWrite(space.writes + 1, sent), space, capabilities)
+            await self._send(SentWrite(write=space.writes + 1, messages=sent), space, capabilities)
         await self._mirror_export(space, capabilities)
 
     async def forget(self, request: ForgetRequest) -> None:
@@ -139,7 +139,9 @@ class ServerMemory(ExternalMemory):
                 f"`forget` by {', '.join(capabilities.forget)} only" if capabilities.forget else "no `forget`"
             )
             raise CannotForget(f"not forgotten by {request.by}: its answer to `hello` declares {forms}")
-        failures = await self._send(SentWrite(space.writes + 1, (), forget=request), space, capabilities)
+        failures = await self._send(
+            SentWrite(write=space.writes + 1, messages=(), forget=request), space, capabilities
+        )
         if capabilities.export == "none":
             self._open_mirror(capabilities).retire_all()
         await self._mirror_export(space, capabilities)
@@ -153,18 +155,19 @@ class ServerMemory(ExternalMemory):
         session, mirror = self._session(), self._open_mirror(capabilities)
         for read in self.store.live(READ):
             self.store.retire(read.entry_id)
-        space.writes = write.number
+        space.writes = write.write
         failures: Sequence[WriteFailure] = ()
         try:
             if space.broken:
                 raise ServerFailed(space.broken)
             answer = await send_write(session.connection, space, write)
-            failures, write = answer.failures, replace(write, extracted=answer.extracted)
+            failures, write = answer.failures, write.model_copy(update={"extracted": answer.extracted})
         except ServerFailed as error:
-            write = replace(write, failed=True)
+            write = write.model_copy(update={"failed": True})
             failures = [WriteFailure(why=str(error), sources=write.ids)]
         mirror.add_write(write)
-        self.store.add(WRITE, write.summary, sources=(), meta=write.meta())
+        meta = write.model_dump(mode="json", exclude_defaults=True)
+        self.store.add(WRITE, write.summary, sources=(), meta=meta)
         for failure in failures:
             self._add_failure(failure, mirror)
         if not write.failed:

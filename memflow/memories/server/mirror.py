@@ -9,7 +9,7 @@ from memflow.errors import ServerFailed
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE
-from memflow.memories.server.protocol import Capabilities, SentMessage, WireItem
+from memflow.memories.server.protocol import Capabilities, SentMessage, Wire, WireItem
 
 MEMORY = "memory"
 """The kind of an entry whose item has no usable kind of its own."""
@@ -25,14 +25,14 @@ def is_unstored(entry_id: str) -> bool:
     return entry_id.startswith(UNSTORED)
 
 
-@dataclass(frozen=True)
-class SentWrite:
-    """A write that was sent, or a request to `forget`. `failed` is whether the server reported that it failed.
+class SentWrite(Wire):
+    """A write that was sent, or a request to `forget`, as the metadata of an entry.
 
-    `extracted` are the texts that the server declares for the write, if it does.
+    `failed` is whether the server reported that it failed. `extracted` are the texts that the server declares for the
+    write, if it does.
     """
 
-    number: int
+    write: int
     messages: tuple[SentMessage, ...]
     failed: bool = False
     forget: ForgetRequest | None = None
@@ -49,22 +49,7 @@ class SentWrite:
         count = len(self.messages)
         content = f"{count} message{'' if count == 1 else 's'}"
         content = content if self.forget is None else f"forget by {self.forget.by}"
-        return f"write {self.number}: {content}" + (", failed" * self.failed)
-
-    def meta(self) -> dict[str, Any]:
-        """Return the write as metadata of an entry."""
-        messages = [message.model_dump(mode="json", exclude_none=True) for message in self.messages]
-        meta = {"write": self.number, "messages": messages, **({"failed": True} if self.failed else {})}
-        if self.extracted is not None:
-            meta["extracted"] = list(self.extracted)
-        return meta if self.forget is None else {**meta, "forget": self.forget.to_json()}
-
-    @classmethod
-    def from_entry(cls, entry: Item) -> "SentWrite":
-        """Return the write that an entry records."""
-        messages = tuple(SentMessage.model_validate(message) for message in entry.meta["messages"])
-        forget = ForgetRequest.from_json(entry.meta["forget"]) if "forget" in entry.meta else None
-        return cls(entry.meta["write"], messages, entry.meta.get("failed", False), forget)
+        return f"write {self.write}: {content}" + (", failed" * self.failed)
 
 
 @dataclass
@@ -85,7 +70,7 @@ class Mirror:
 
     def __post_init__(self) -> None:
         for entry in self.store.live(WRITE):
-            self.add_write(SentWrite.from_entry(entry))
+            self.add_write(SentWrite.model_validate(entry.meta))
         for entry in self.store.live():
             if "id" in entry.meta:
                 self._entries[entry.meta["id"]] = entry.entry_id
@@ -93,7 +78,7 @@ class Mirror:
     def add_write(self, write: SentWrite) -> None:
         """Add a write, whose messages may be sources of items from now on."""
         self.writes.append(write)
-        self._message_ids_by_write[str(write.number)] = write.ids
+        self._message_ids_by_write[str(write.write)] = write.ids
         for message in write.messages:
             self._messages.setdefault(message.id, len(self._messages))
 

@@ -48,7 +48,7 @@ class StateReader:
         space = self.session.find(self._state)
         if space is None:
             return await self._read_rebuilt_space(self._state, query, k, self._replay_missing_space)
-        return await read_space(self.session.connection, space, query, k, self.writes[-1].number)
+        return await read_space(self.session.connection, space, query, k, self.writes[-1].write)
 
     async def _read_rebuilt_space(
         self, key: str, query: str, k: int, fill: Callable[[Space], Awaitable[None]]
@@ -70,8 +70,8 @@ class StateReader:
         """Send the writes again, because the space that had them is gone."""
         if not self.capabilities.deterministic:
             raise RecallFailed(
-                f"the state of the episode {self.declaration['episode']} after write {len(self.writes)} is gone with the "
-                f"server process that had it, and the server does not declare `deterministic`. {RERUN} Or set "
+                f"the state of the episode {self.declaration['episode']} after write {len(self.writes)} is gone with "
+                f"the server process that had it, and the server does not declare `deterministic`. {RERUN} Or set "
                 f"mode = {ASK_AT_ONCE!r} in memflow.toml."
             )
         await self._replay(space)
@@ -91,7 +91,7 @@ async def rewrite(connection: Connection, space: Space, writes: Sequence[SentWri
     """Empty a space, and send writes to it again, except those that failed."""
     await connection.reset(space.name)
     for write in writes:
-        space.writes = write.number
+        space.writes = write.write
         if not write.failed:
             await send_write(connection, space, write)
 
@@ -99,8 +99,8 @@ async def rewrite(connection: Connection, space: Space, writes: Sequence[SentWri
 async def send_write(connection: Connection, space: Space, write: SentWrite) -> WriteAnswer:
     """Send a write, or a request to forget, and return the answer. Raises ServerFailed."""
     if write.forget is not None:
-        return await connection.forget(space.name, write.number, write.forget)
-    return await connection.write(space.name, write.number, write.messages)
+        return await connection.forget(space.name, write.write, write.forget)
+    return await connection.write(space.name, write.write, write.messages)
 
 
 def new_queries(store: EntryStore, queries: Sequence[str]) -> list[str]:

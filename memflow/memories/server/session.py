@@ -32,7 +32,7 @@ def next_state(state: str, write: SentWrite) -> str:
     """Return the digest of a state after a write."""
     forget = [] if write.forget is None else [write.forget.to_json()]
     messages = [message.model_dump(mode="json") for message in write.messages]
-    return digest(state, write.number, messages, *forget)
+    return digest(state, write.write, messages, *forget)
 
 
 def state_of(writes: Iterable[SentWrite]) -> str:
@@ -73,7 +73,6 @@ class ServerSession:
         self._prefix = token_hex(4)
         self._opened = 0
         self._hello: Hello | None = None
-        self._lock = asyncio.Lock()
         self._released = asyncio.Event()
         self._open_count = 0
         self._reusable: OrderedDict[str, Space] = OrderedDict()
@@ -89,9 +88,8 @@ class ServerSession:
 
     async def hello(self) -> Hello:
         """Return the server's answer to `hello`."""
-        async with self._lock:
-            if self._hello is None:
-                self._hello = await self.connection.hello()
+        if self._hello is None:
+            self._hello = await self.connection.hello()
         return self._hello
 
     def find(self, state: str) -> Space | None:
