@@ -262,12 +262,12 @@ class ServerConnection:
                 except ServerStopped:  # once may be an accident
                     hello = await self._greet()
             except (ServerStopped, ServerFailed) as error:
-                await self.transport.stop()
                 stopped = f"the memory server {self.name} {error}"
-                raise self._give_up(str(error) if isinstance(error, ServerFailed) else stopped) from error
+                raise await self._give_up(
+                    str(error) if isinstance(error, ServerFailed) else stopped
+                ) from error
             if self._hello is not None and hello != self._hello:
-                await self.transport.stop()
-                raise self._give_up(
+                raise await self._give_up(
                     f"the memory server {self.name} answered `hello` differently after a restart. Its name, "
                     "version, settings and capabilities have to stay the same"
                 )
@@ -293,11 +293,12 @@ class ServerConnection:
             self.last_stop = str(reason)
             await self.transport.stop()
             if self._stops >= STOPS:
-                raise self._give_up(
+                raise await self._give_up(
                     f"the memory server {self.name} {reason}. It stopped {STOPS} times without an answer"
                 )
 
-    def _give_up(self, reason: str) -> ServerDown:
+    async def _give_up(self, reason: str) -> ServerDown:
+        await self.transport.stop()
         check = f"check it with `memflow memories check {self.name}`"
         what = self._redacted(reason).rstrip(".")
         self._down = f"{what}. Fix the server or {self.transport.setting}, {check}, then rerun."

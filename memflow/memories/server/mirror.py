@@ -242,21 +242,16 @@ class Mirror:
         return meta
 
 
-def wire_items(store: EntryStore, capabilities: Capabilities) -> list[WireItem]:
+def wire_items(store: EntryStore) -> list[WireItem]:
     """Return the items of the current entries for `restore`, with the sources that the server reported."""
-    items = []
-    for entry in store.live():
-        if "id" in entry.meta:
-            sources = {"none": (), "write": entry.meta.get("writes", ()), "message": entry.sources}[
-                capabilities.sources
-            ]
-            items.append(
-                WireItem(
-                    id=entry.meta["id"],
-                    text=entry.text,
-                    sources=tuple(sources),
-                    sent_at=entry.meta.get("sent_at"),
-                    kind=entry.meta.get("kind", entry.kind),
-                )
-            )
-    return items
+    return [
+        WireItem(
+            id=entry.meta["id"],
+            text=entry.text,
+            sources=tuple(entry.meta.get("writes", entry.sources)),
+            sent_at=entry.meta.get("sent_at"),
+            kind=entry.meta.get("kind", entry.kind),
+        )
+        for entry in store.live()
+        if "id" in entry.meta
+    ]

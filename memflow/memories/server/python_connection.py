@@ -9,7 +9,6 @@ from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message
 from memflow.memories.server.protocol import (
     Capabilities,
-    Connection,
     ExportAnswer,
     Hello,
     ReadAnswer,
@@ -29,10 +28,10 @@ class PythonSpace:
     messages: list[Message] = field(default_factory=list)
 
 
-class PythonConnection(Connection):
-    """The memories that `create` returns on a store, as the spaces of a memory server.
+class PythonConnection:
+    """The memories that `create` returns on a store, as the spaces of a memory server, which declares `can`.
 
-    It declares `can`, or what the class does. It does not declare `restore`, which therefore is not requested.
+    Without it, it declares what the class does. A memory in Python has no `restore`: entries are restored by `fork`.
     """
 
     def __init__(self, create: Callable[[EntryStore], Memory], can: Capabilities | None = None) -> None:
@@ -112,6 +111,10 @@ class PythonConnection(Connection):
         opened = self.spaces[space]
         memory = self._restored(opened, opened.memory.store.sequence)
         self.spaces[to] = PythonSpace(memory, [*opened.sequences], [*opened.messages])
+
+    async def restore(self, space: str, items: Sequence[WireItem]) -> None:
+        """Raise ReportedError, since items are no entries."""
+        raise ReportedError("a memory in Python has no `restore`. Use `fork`.")
 
     async def close(self, space: str) -> None:
         """Delete a memory."""

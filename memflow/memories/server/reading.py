@@ -3,7 +3,7 @@
 A read ends in a Recall: notes for the prompt from the items that the server returned.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -34,47 +34,39 @@ class StateReader:
     writes: Sequence[SentWrite]
     declaration: Mapping[str, Any]
 
+    async def read(self, query: str, k: int) -> ReadAnswer:
+        """Return the answer to a query. Raises ServerFailed, and RecallFailed if the state is gone."""
+        is_restored, episode_id = self._is_restored, self.declaration.get("episode", "")
+        space = self.session.find(self._state) if self.writes and not is_restored else None
+        if space is not None:
+            return await read_space(self.session.connection, space, query, k, self.writes[-1].write)
+        key = f"{episode_id} {self._state} {self.store.sequence if is_restored else ''}"
+        moment = f"@{len(self.writes)}"
+        async with self.session.filled_space(key, episode_id, moment, self._fill) as space:
+            return await read_space(self.session.connection, space, query, k)
+
     @cached_property
     def _state(self) -> str:
         return state_of(self.writes)
 
-    async def read(self, query: str, k: int) -> ReadAnswer:
-        """Return the answer to a query. Raises ServerFailed, and RecallFailed if the state is gone."""
-        if not self.writes:
-            return await self._read_rebuilt_space("empty", query, k, self._replay)
-        if self.declaration["mode"] == RESTORE:
-            key = f"{self._state} {self.store.sequence}"
-            return await self._read_rebuilt_space(key, query, k, self._restore)
-        space = self.session.find(self._state)
-        if space is None:
-            return await self._read_rebuilt_space(self._state, query, k, self._replay_missing_space)
-        return await read_space(self.session.connection, space, query, k, self.writes[-1].write)
+    @property
+    def _is_restored(self) -> bool:
+        return bool(self.writes) and self.declaration["mode"] == RESTORE
 
-    async def _read_rebuilt_space(
-        self, key: str, query: str, k: int, fill: Callable[[Space], Awaitable[None]]
-    ) -> ReadAnswer:
-        """Return the answer of a space that `fill` fills. Reads of the same `key` share it."""
-        moment = f"@{len(self.writes)}"
-        episode_id = self.declaration.get("episode", "")
-        async with self.session.filled_space(f"{episode_id} {key}", episode_id, moment, fill) as space:
-            return await read_space(self.session.connection, space, query, k)
-
-    async def _restore(self, space: Space) -> None:
-        await self.session.connection.reset(space.name)
-        await self.session.connection.restore(space.name, wire_items(self.store, self.capabilities))
-
-    async def _replay(self, space: Space) -> None:
-        await rewrite(self.session.connection, space, self.writes)
-
-    async def _replay_missing_space(self, space: Space) -> None:
-        """Send the writes again, because the space that had them is gone."""
-        if not self.capabilities.deterministic:
+    async def _fill(self, space: Space) -> None:
+        """Restore the state from the items, or send the writes again, because the space that had them is gone."""
+        connection = self.session.connection
+        if self._is_restored:
+            await connection.reset(space.name)
+            await connection.restore(space.name, wire_items(self.store))
+        elif self.writes and not self.capabilities.deterministic:
             raise RecallFailed(
                 f"the state of the episode {self.declaration['episode']} after write {len(self.writes)} is gone with "
-                f"the server process that had it, and the server does not declare `deterministic`. {RERUN} Or set "
-                f"mode = {ASK_AT_ONCE!r} in memflow.toml."
+                "the server process that had it, and the server does not declare `deterministic`. "
+                f"{RERUN} Or set mode = {ASK_AT_ONCE!r} in memflow.toml."
             )
-        await self._replay(space)
+        else:
+            await rewrite(connection, space, self.writes)
 
 
 async def read_space(
