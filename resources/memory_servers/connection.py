@@ -225,10 +225,9 @@ class ServerConnection:
                 raw = await self.transport.request(request, self.limits.of(operation))
             except ServerStopped as stopped:
                 raise ServerStopped(self._redacted(str(stopped))) from None  # causes are stored, too
-            except InvalidAnswer as wrong:
-                raise self._failed(operation, f"it {wrong}") from None
-            except ServerFailed as wrong:
-                raise self._failed(operation, str(wrong)) from None
+            except (InvalidAnswer, ServerFailed) as wrong:
+                what = f"it {wrong}" if isinstance(wrong, InvalidAnswer) else str(wrong)
+                raise self._failed(operation, what) from None
             error = raw.get("error")
             if error is None:
                 self._stops = 0 if operation != "hello" else self._stops
@@ -257,10 +256,8 @@ class ServerConnection:
             if self._running:
                 return self._start_number
             try:
-                try:
-                    hello = await self._greet()
-                except ServerStopped:  # once may be an accident
-                    hello = await self._greet()
+                await self.transport.start()
+                hello = await self._exchange(self._greeting, Hello)
             except (ServerStopped, ServerFailed) as error:
                 stopped = f"the memory server {self.name} {error}"
                 raise await self._give_up(
@@ -277,10 +274,6 @@ class ServerConnection:
             self._start_number += 1
             self._running = True
             return self._start_number
-
-    async def _greet(self) -> Hello:
-        await self.transport.start()
-        return await self._exchange(self._greeting, Hello)
 
     async def _stopped(self, number: int, reason: ServerStopped) -> None:
         """Record that the server of a start stopped. Several requests in flight report the same stop."""

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from memflow.resources.settings.own_sections import OwnMemory
 
 FOLDER = "memory_servers"
-"""The folder below the home folder: the last answers to `hello`, and the logs."""
+"""The folder below the home folder: the last answers to `hello`, the logs, and the results of checks."""
 SHORTEST_SECRET = 8
 """Characters of a variable's value that is hidden in messages. Shorter ones, such as `true`, are words of messages."""
 HOURS_OF_ADDRESS = 24
@@ -112,30 +112,28 @@ def is_unnamed(name: str, own: "OwnMemory") -> bool:
 def read_hello(name: str, home: Path) -> Hello | None:
     """Return the last answer to `hello` of a memory's server, or None before its first start."""
     try:
-        return Hello.model_validate(without_check(json.loads(_hello_file(name, home).read_bytes())))
+        return Hello.model_validate(without_check(json.loads(_file(name, home).read_bytes())))
     except (OSError, ValueError):  # a damaged file counts as missing
         return None
 
 
 def write_hello(name: str, home: Path, hello: Hello) -> None:
-    """Store the answer to `hello` of a memory's server, if it changed. Several processes may do so."""
-    if read_hello(name, home) == hello:
-        return
+    """Store the answer to `hello` of a memory's server. Several processes may do so."""
     text = json.dumps(with_check(hello.model_dump(mode="json")), ensure_ascii=True)
-    replace_file(_hello_file(name, home), lambda file: file.write(text.encode()))
+    replace_file(_file(name, home), lambda file: file.write(text.encode()))
 
 
 def store_check(name: str, own: "OwnMemory", home: Path, hello: Hello, lines: "Sequence[CheckLine]") -> None:
     """Store the result of a check. Several processes may do so."""
     wrong = [vars(line) for line in lines if line.verdict == "wrong"]
     text = json.dumps({"of": _key(name, own, home, hello), "at": time.time(), "wrong": wrong})
-    replace_file(_check_file(name, home), lambda file: file.write(text.encode()))
+    replace_file(_file(name, home, "checks"), lambda file: file.write(text.encode()))
 
 
 def has_passed(name: str, own: "OwnMemory", home: Path, hello: Hello | None) -> bool:
     """Return whether a stored check of a server holds and found no fault. `hello` is its present greeting."""
     try:
-        stored = json.loads(_check_file(name, home).read_text(encoding="utf-8"))
+        stored = json.loads(_file(name, home, "checks").read_text(encoding="utf-8"))
         is_recent = bool(own.command) or time.time() - float(stored["at"]) < HOURS_OF_ADDRESS * 3600
         return is_recent and stored["of"] == _key(name, own, home, hello) and not stored["wrong"]
     except (OSError, ValueError, KeyError, TypeError):  # a damaged file counts as missing
@@ -188,9 +186,5 @@ def _secrets(own: "OwnMemory") -> dict[str, str]:
     return {value: name for value, name in values.items() if len(value) >= SHORTEST_SECRET}
 
 
-def _hello_file(name: str, home: Path) -> Path:
-    return home / FOLDER / f"{name}.json"
-
-
-def _check_file(name: str, home: Path) -> Path:
-    return home / FOLDER / "checks" / f"{name}.json"
+def _file(name: str, home: Path, folder: str = "") -> Path:
+    return home / FOLDER / folder / f"{name}.json"

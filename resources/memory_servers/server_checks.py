@@ -38,17 +38,15 @@ class CheckedServer(CheckedMemory):
     """A memory server. `connect` returns a new connection, whose first request starts the server."""
 
     connection: ServerConnection
-
-    def __init__(self, connect: Callable[[], ServerConnection], sizes: tuple[int, int]) -> None:
-        super().__init__(connect(), sizes)
-        self.connect = connect
+    connect: Callable[[], ServerConnection]
 
 
 async def check_server(
     connect: Callable[[], ServerConnection], sizes: tuple[int, int] = SIZES
 ) -> tuple[list[CheckLine], CheckedServer]:
     """Run all checks of a server, and end it. Return one line per check, and the server."""
-    server = CheckedServer(connect, sizes)
+    server = CheckedServer(connect(), sizes)
+    server.connect = connect
     groups = ("server", "capabilities", "conversation", "items", "read", "server_end")
     try:
         return await run_checks(groups, CHECKS, server), server

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 CONNECT_S = 10.0
 """Maximum of seconds until a connection to an address opens."""
-CONCURRENCY = 64
 
 
 class ServerStopped(Exception):
@@ -158,7 +157,6 @@ class HttpTransport(Transport):
         await self.stop()
         headers = {"Accept": "application/json", "Content-Type": "application/json"}
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=CONCURRENCY, keepalive_timeout=30),
             timeout=aiohttp.ClientTimeout(sock_connect=CONNECT_S),
             headers={**headers, **key_headers(self.key_variable, self.setting)},
             proxy=proxy_of(self.url),
@@ -178,10 +176,7 @@ class HttpTransport(Transport):
             async with self._session.post(self.url, data=content, allow_redirects=False) as response:
                 status, received = response.status, await _received(response.content)
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid address
-            timed_out = isinstance(error, aiohttp.ConnectionTimeoutError)
-            reason = (
-                f"timeout after {CONNECT_S:g} s" if timed_out else str(error)[:500] or type(error).__name__
-            )
+            reason = str(error)[:500] or type(error).__name__
             raise ServerStopped(f"cannot be reached at {display_address(self.url)} ({reason})") from error
         if status != 200:
             failure = ServerStopped if status in (502, 503, 504) else InvalidAnswer

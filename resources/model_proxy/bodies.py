@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, Field, ValidationError
 
 from memflow.chat.requests import ChatMessage, ChatRequest, Completion, Role, Sampling
 from memflow.errors import ChatError, FatalChatError, MemflowError, RequestRefused
@@ -43,11 +43,7 @@ class Rejection(Exception):
         self.code = code
 
 
-class _Open(BaseModel):
-    model_config = ConfigDict(extra="allow")
-
-
-class ReceivedMessage(_Open):
+class ReceivedMessage(BaseModel, extra="allow"):
     """A message of a body. Its content is a string, a list of typed parts, or missing beside tool calls."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
@@ -68,7 +64,7 @@ class ReceivedMessage(_Open):
         return ChatMessage(_ROLES[self.role], canonical_json(self.model_dump(exclude_unset=True)))
 
 
-class ReceivedChat(_Open):
+class ReceivedChat(BaseModel, extra="allow"):
     """The body of a chat request."""
 
     model: str
@@ -110,7 +106,7 @@ class ReceivedChat(_Open):
         return ChatRequest(PROMPT, {"chat": self}, tuple(messages), sampled)
 
 
-class ReceivedEmbeddings(_Open):
+class ReceivedEmbeddings(BaseModel, extra="allow"):
     """The body of an embedding request."""
 
     model: str

@@ -28,25 +28,17 @@ NO_CONTENT = (
 
 def missing_capability(mode: str, capabilities: Capabilities) -> str:
     """Return the declaration that a mode needs and the server lacks; empty if the mode is possible."""
-    requirements = {
-        AS_OF: [
-            (capabilities.as_of == "writes", f'`as_of: "writes"` (it declares "{capabilities.as_of}")'),
-            (
-                capabilities.pure_reads,
-                "`pure_reads: true`, since a read as of an earlier write would change the present",
-            ),
-            (
-                not capabilities.spaces or capabilities.deterministic,
-                "`spaces: 0` or `deterministic: true`, since the spaces of played episodes are read later",
-            ),
-        ],
-        RESTORE: [
-            (capabilities.restore, "`restore: true`"),
-            (capabilities.export != "none", '`export: "live"` or "history"'),
-            (capabilities.pure_reads, "`pure_reads: true`, since many questions read one restored space"),
-        ],
-    }
-    return next((declaration for supported, declaration in requirements.get(mode, ()) if not supported), "")
+    if mode == AS_OF and capabilities.as_of != "writes":
+        return f'`as_of: "writes"` (it declares "{capabilities.as_of}")'
+    if mode == AS_OF and capabilities.spaces and not capabilities.deterministic:
+        return "`spaces: 0` or `deterministic: true`, since the spaces of played episodes are read later"
+    if mode == RESTORE and not capabilities.restore:
+        return "`restore: true`"
+    if mode == RESTORE and capabilities.export == "none":
+        return '`export: "live"` or "history"'
+    if mode in PREFERRED and not capabilities.pure_reads:
+        return "`pure_reads: true`, since a question would change what later questions find"
+    return ""
 
 
 def choose_mode(mode: str, hello: Hello) -> str:

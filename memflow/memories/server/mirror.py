@@ -116,7 +116,9 @@ class Mirror:
         valid = []
         for item in current:
             if problem := self._problem(item, checked_ids):
-                self._record_failure(problem)
+                if problem not in self._reported:
+                    self._reported.add(problem)
+                    self.store.add(FAILURE, problem, sources=())
             else:
                 valid.append(item)
         entries = [self._find(item) for item in valid]
@@ -169,11 +171,6 @@ class Mirror:
                 "up to the state that was read. Return ids that were sent."
             )
         return ""
-
-    def _record_failure(self, problem: str) -> None:
-        if problem not in self._reported:
-            self._reported.add(problem)
-            self.store.add(FAILURE, problem, sources=())
 
     def _write_entry(self, item: WireItem, entry: Item | None, previous: Item | None = None) -> Item:
         """Return the entry of an item: `entry` if there is one, a revision of an earlier entry, or a new entry."""

@@ -7,7 +7,7 @@ that has it. Space names have a random prefix, because other runs may use the sa
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from secrets import token_hex
@@ -119,10 +119,8 @@ class ServerSession:
     async def close(self, space: Space) -> None:
         """Delete a space, so that another can be opened. A space that the server cannot delete stays unused."""
         self.release(space)
-        try:
+        with suppress(ServerFailed):  # nothing reads the space again
             await self.connection.close(space.name)
-        except ServerFailed:
-            return  # nothing reads the space again
 
     def release(self, space: Space) -> None:
         """Forget a space without a request, such as after an error that ends the step."""
@@ -155,11 +153,11 @@ class ServerSession:
         space = await self.open(episode_id, moment)
         try:
             await fill(space)
-        except ServerFailed:
-            await self.close(space)
-            raise
-        except BaseException:
-            self.release(space)
+        except BaseException as error:
+            if isinstance(error, ServerFailed):
+                await self.close(space)
+            else:
+                self.release(space)
             raise
         return space
 
