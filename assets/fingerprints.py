@@ -175,7 +175,7 @@ class Fingerprints:
         memory = self._memory(assistant)[0]
         # A scripted assistant contributes to recall if it replies in the dialogues or works for the memory.
         uses_chat = memory.system.needs_chat or (
-            memory.server is not None and memory.server.uses_given_models
+            memory.server is not None and memory.server.models == "given"
         )
         scripted_answers = self._any_scripted([answering])
         scripted_recall = scripted or (scripted_answers and (uses_chat or "memory" in stages))
@@ -186,7 +186,7 @@ class Fingerprints:
             **bounds,
             **self._replaced_prompts(domain, memory),
             **({"embedder": self.settings.embedder.name} if self._embeds(memory, assistant) else {}),
-            **({MEMORY_MODELS: OWN_MODELS} if memory.server and memory.server.has_own_models else {}),
+            **({MEMORY_MODELS: OWN_MODELS} if memory.server and memory.server.models == "own" else {}),
             **({"window": window} if (window := self._window(assistant)) else {}),
             **self._self_judges(domain, answering),
             "model": answering,
@@ -210,7 +210,7 @@ class Fingerprints:
 
     def _embeds(self, memory: MemoryConfig, assistant: str) -> bool:
         """Return whether a memory embeds with the embedder of the settings, itself or through the model proxy."""
-        uses_proxy = memory.server is not None and memory.server.uses_given_models
+        uses_proxy = memory.server is not None and memory.server.models == "given"
         return memory.system.needs_embedder or (uses_proxy and self.settings.offers_embedder(assistant))
 
     def _window(self, assistant: str) -> str:

@@ -22,7 +22,7 @@ from memflow.repeats import memory_name
 from memflow.resources.data.library import Library
 from memflow.resources.lake.facts import FAILED_REQUESTS, RUN, Facts
 from memflow.resources.lake.lake import Lake
-from memflow.resources.memory_servers.stored_checks import UNCHECKED
+from memflow.resources.memory_servers.declaration import UNCHECKED
 from memflow.resources.models.models import Models
 from memflow.resources.process import release_after_growth
 from memflow.resources.publishing.warehouse import Warehouse

@@ -93,13 +93,13 @@ def _resident_bytes() -> int:
 def terminate(process: subprocess.Popen[bytes]) -> None:
     """Terminate a process and its process group: SIGTERM, then SIGKILL after 20 s."""
     for number, patience in ((signal.SIGTERM, 20.0), (signal.SIGKILL, 10.0)):
-        if not _signal(process.pid, number):
+        if not signal_group(process.pid, number):
             break
         try:
             process.wait(patience)
         except subprocess.TimeoutExpired:
             continue
-    _signal(process.pid, signal.SIGKILL)  # workers that still run
+    signal_group(process.pid, signal.SIGKILL)  # workers that still run
     process.wait(10)
 
 
@@ -109,9 +109,10 @@ def log_tail(log: Path, count: int = LOG_TAIL_LINES) -> str:
     return "\n".join([f"the end of {log}:", *lines])
 
 
-def _signal(group: int, number: signal.Signals) -> bool:
+def signal_group(group: int, number: signal.Signals) -> bool:
+    """Send a signal to a process group. Return False if it has ended."""
     try:
         os.killpg(group, number)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):
         return False
     return True

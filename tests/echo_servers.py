@@ -11,9 +11,8 @@ import echo
 
 from memflow.memories.server.protocol import SentMessage
 from memflow.resources.memory_servers.connection import ServerConnection
-from memflow.resources.memory_servers.http_transport import HttpTransport
-from memflow.resources.memory_servers.process import ServerCommand
-from memflow.resources.memory_servers.stdio_transport import StdioTransport
+from memflow.resources.memory_servers.process import ServerCommand, StdioTransport
+from memflow.resources.memory_servers.transport import HttpTransport
 from memflow.resources.settings.own_sections import ServerTimeLimits
 
 ECHO = str(Path(echo.__file__))

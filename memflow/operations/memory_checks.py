@@ -50,7 +50,7 @@ def check_python_memory(settings: "Settings", name: str) -> "list[CheckLine]":
     from memflow.chat.ledger import RequestContext
     from memflow.memories.registry import find
     from memflow.resources.ledger.sql_ledger import SqlLedger
-    from memflow.resources.memory_servers.python_checks import check_python
+    from memflow.resources.memory_servers.server_checks import check_python
     from memflow.resources.models.models import Models
     from memflow.resources.settings.prompt_folders import activate_prompts
 

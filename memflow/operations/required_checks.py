@@ -36,9 +36,8 @@ def skip_checks(settings: "Settings") -> "Settings":
 def run_required_checks(selection: "Selection", force: bool, budget: Any) -> None:
     """Check the memory servers that the run plays and that have no passed check. Raises BadSettings for a fault."""
     from memflow.operations.memory_checks import check_named_server
-    from memflow.resources.memory_servers.declaration import greet, read_hello
+    from memflow.resources.memory_servers.declaration import greet, has_passed, read_hello
     from memflow.resources.memory_servers.server_checks import planned_writes
-    from memflow.resources.memory_servers.stored_checks import has_passed
 
     settings = selection.settings
     for name in dict.fromkeys(_played(selection, force)):
@@ -60,7 +59,7 @@ def run_required_checks(selection: "Selection", force: bool, budget: Any) -> Non
 def servers_with_own_models(settings: "Settings") -> list[str]:
     """Return the memory servers of the settings that call models at their own addresses, as they last declared."""
     own = settings.own_memories()
-    return [name for name, each in own.items() if each.server is not None and each.server.has_own_models]
+    return [name for name, each in own.items() if each.server is not None and each.server.models == "own"]
 
 
 def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list[str]:
@@ -72,7 +71,7 @@ def memory_server_notes(settings: "Settings", assistants: Iterable[str]) -> list
             continue
         if server.hello is None:
             notes.append(f"{name} is a memory server that was not started yet, so its requests are not known")
-        elif server.has_own_models:
+        elif server.models == "own":
             notes.append(f"{name}: {OWN_MODELS}")
         else:
             notes.append(f"requests of the memory server {name} through the model proxy are not counted here")

@@ -10,7 +10,7 @@ import selectors
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain, RoleDecoding
@@ -19,8 +19,8 @@ from memflow.chat.scripted import Handler, ScriptedChat
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Embedder, Tools
 from memflow.memories.registry import find
-from memflow.memories.server.fake import FakeServer
 from memflow.memories.server.protocol import Capabilities, Connection
+from memflow.memories.server.python_connection import PythonConnection
 from memflow.memories.user_memories import UserMemory
 from memflow.metrics.backends import MetricBackends
 from memflow.pipeline import WRITERS, Scope, Step, partition_key, steps_of
@@ -223,7 +223,7 @@ class _CountingModels:
         self.decoding = decoding
         self.counts: dict[tuple[str, str], RequestCount] = {}
         self._limits: dict[str, asyncio.Semaphore] = {}
-        self._servers: dict[str, FakeServer] = {}
+        self._servers: dict[str, Connection] = {}
 
     async def role(self, role: str) -> Chat:
         return self.chat(role, self.dry_run.models.roles[role])
@@ -243,14 +243,14 @@ class _CountingModels:
         )
 
     def _server(self, assistant: str) -> Connection | None:
-        """Return a fake server that is written to as the memory server of an assistant; None for other memories."""
+        """Return a memory in Python in place of the memory server of an assistant; None for other memories."""
         config = find(memory_name(assistant), self.dry_run.own).server
         if config is not None and assistant not in self._servers:
             capabilities = Capabilities() if config.hello is None else config.hello.can
-            self._servers[assistant] = FakeServer(
-                Capabilities(dates=capabilities.dates, batch=capabilities.batch)
-            )
-        return cast("Connection | None", self._servers.get(assistant))
+            can = Capabilities(dates=capabilities.dates, batch=capabilities.batch)
+            create = find("rag_1_0_0").factory(Tools(embedder=HashingEmbedder()))
+            self._servers[assistant] = PythonConnection(create, can)
+        return self._servers.get(assistant)
 
     async def embedder(self) -> Embedder:
         return HashingEmbedder()

@@ -20,7 +20,7 @@ from memflow.judges.withheld import without_withheld
 from memflow.memories.baselines import PreviousState
 from memflow.memories.external import DatedQuery, ExternalMemory
 from memflow.memories.registry import MemoryConfig
-from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
+from memflow.memories.server.capabilities import NO_CONTENT, declared_capabilities, is_server
 from memflow.metrics.backends import EMBEDDER
 from memflow.records import Claim, FailureAttribution, Probe, Reply
 from memflow.run.answer import EpisodeHistory, answer_all

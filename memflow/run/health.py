@@ -7,7 +7,7 @@ from typing import Any
 
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.search import Bm25
-from memflow.memories.server.evidence import declared_capabilities
+from memflow.memories.server.capabilities import declared_capabilities
 from memflow.records import Probe, TranscriptMessage
 from memflow.run.context import StepContext
 from memflow.run.transcripts import episode_batches, episode_histories

@@ -14,7 +14,7 @@ from memflow.memories.baselines import Oracle
 from memflow.memories.entries import EntryStore, Item, sources_of
 from memflow.memories.external import ExternalMemory
 from memflow.memories.memory import FAILURE, Memory, Recall
-from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities
+from memflow.memories.server.capabilities import NO_CONTENT, declared_capabilities
 from memflow.memories.server.mirror import WRITE
 from memflow.records import NOT_MEASURABLE, STORED, UNASKED, WRITTEN, Probe
 

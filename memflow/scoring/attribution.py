@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from memflow.errors import BadInput
 from memflow.memories.entries import Item
-from memflow.memories.server.evidence import NO_EXPORT, NO_SOURCES, declared_capabilities, is_server
+from memflow.memories.server.capabilities import NO_EXPORT, NO_SOURCES, declared_capabilities, is_server
 from memflow.memories.server.mirror import SERVER
 from memflow.memories.server.protocol import Capabilities
 from memflow.memories.systems import System

@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from memflow.chat.ledger import RequestContext
 from memflow.errors import BadInput, ChatError, MissingData
 from memflow.memories.entries import Vector
-from memflow.memories.server.evidence import NO_CONTENT, declared_capabilities, is_server
+from memflow.memories.server.capabilities import NO_CONTENT, declared_capabilities, is_server
 from memflow.pipeline import partition_key
 from memflow.repeats import source_of
 from memflow.resources.indexes.lance import EntryTable, LanceIndex, Moment

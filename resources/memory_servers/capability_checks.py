@@ -1,7 +1,7 @@
 """The checks of what a memory declares: reads leave nothing, copies are equal and separate, and it can forget."""
 
 from memflow.memories.forgetting import ForgetRequest
-from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote
+from memflow.resources.memory_servers.check_lines import Finding
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, OLD_DATES, SECRETS, WORDS
 from memflow.resources.memory_servers.checked_memory import CheckedMemory, contains, difference
 
@@ -22,9 +22,11 @@ async def pure_reads(memory: CheckedMemory) -> str:
     space, query = await memory.two_secrets("pure_reads"), "chinchilla vault code"
     await memory.texts(space, query)
     if not memory.can.pure_reads:
-        raise CheckNote("declares that reads change the memory: a probe may change the answer to the next")
+        raise Finding(
+            "declares that reads change the memory: a probe may change the answer to the next", "note"
+        )
     if contains(await memory.texts(space, query), "chinchilla"):
-        raise CheckFailed(
+        raise Finding(
             f"a read of space {space} finds {query!r}, which was only the query of a former read: reads write"
         )
     return "a read leaves nothing"
@@ -35,9 +37,9 @@ async def export(memory: CheckedMemory) -> str:
     space = await memory.two_secrets("export")
     items = await memory.exported(space)
     if missing := [word for word in WORDS if not contains((item.text for item in items), word)]:
-        found = CheckNote if items else CheckFailed
-        raise found(
-            f"the export of space {space} has {len(items)} items, and not {missing[0]!r} of its two messages"
+        raise Finding(
+            f"the export of space {space} has {len(items)} items, and not {missing[0]!r} of its two messages",
+            "note" if items else "wrong",
         )
     return f"{len(items)} items"
 
@@ -57,14 +59,14 @@ async def fork(memory: CheckedMemory) -> str:
     await memory.write_text(space, 4, "The vault code of Argenteuil is ocelot.")
     for name, other, word in ((space, copy, "walrus"), (copy, space, "ocelot")):
         if contains(await memory.texts(name, CODE_QUERY), word):
-            raise CheckFailed(f"a read of {name} returns {word!r}, which was written only to {other}")
+            raise Finding(f"a read of {name} returns {word!r}, which was written only to {other}")
     return "a fork has the content of its origin, and is separate"
 
 
 async def restore(memory: CheckedMemory) -> str:
     """Restore an export in another space, and compare reads."""
     if memory.can.export == "none":
-        raise CheckFailed("declares restore, but no export whose items could be restored")
+        raise Finding("declares restore, but no export whose items could be restored")
     space = await memory.two_secrets("restore")
     items = await memory.exported(space)
     restored = await memory.space("restored")
@@ -76,21 +78,21 @@ async def restore(memory: CheckedMemory) -> str:
 async def _compare_copy(memory: CheckedMemory, space: str, copy: str, name: str) -> None:
     texts, original = await memory.texts(copy, CODE_QUERY), await memory.texts(space, CODE_QUERY)
     if change := difference(texts, original):
-        raise CheckFailed(f"a read of {name} differs from a read of its origin, {space}: {change}")
+        raise Finding(f"a read of {name} differs from a read of its origin, {space}: {change}")
 
 
 async def forget(memory: CheckedMemory) -> str:
     """Forget one of two messages in each declared form, then again, what was never said, and everything."""
     forms = memory.can.forget
     if "time" in forms and not memory.can.dates:
-        raise CheckFailed("declares `forget` by time, and no `dates`")
+        raise Finding("declares `forget` by time, and no `dates`")
     if merged := [f"by {form}, {where}" for form in forms if (where := await _check_form(memory, form))]:
-        raise CheckNote(f"a forgotten message is still in a merged text: {'; '.join(merged)}")
+        raise Finding(f"a forgotten message is still in a merged text: {'; '.join(merged)}", "note")
     return f"by {', '.join(forms)}: forgotten, also twice, and all; the message beside it stays"
 
 
 async def _check_form(memory: CheckedMemory, form: str) -> str:
-    """Return where a memory that merges still has the forgotten message. Raises CheckFailed."""
+    """Return where a memory that merges still has the forgotten message. Raises Finding."""
     space, after = await memory.two_secrets(f"forget-{form}"), f"after a request by {form}"
     written = memory.written[space]
     request, never = REQUESTS[form]
@@ -99,19 +101,17 @@ async def _check_form(memory: CheckedMemory, form: str) -> str:
     if memory.can.design.merges:
         return where
     if where:
-        raise CheckFailed(f"{after}, {where} still contains the message {SECRETS[0]!r}")
+        raise Finding(f"{after}, {where} still contains the message {SECRETS[0]!r}")
     if not await _find(memory, space, KEPT):
-        raise CheckFailed(f"a request by {form} also deleted the message beside it, {SECRETS[1]!r}")
+        raise Finding(f"a request by {form} also deleted the message beside it, {SECRETS[1]!r}")
     if memory.can.as_of == "writes" and not contains(await memory.texts(space, SECRETS[0], written), GONE):
-        raise CheckFailed(
+        raise Finding(
             f"{after}, a read as of write {written}, before the request, does not find {SECRETS[0]!r}"
         )
     if form in EVERYTHING:
         await _forget(memory, space, EVERYTHING[form])
         if where := await _find(memory, space, KEPT):
-            raise CheckFailed(
-                f"after everything was forgotten by {form}, {where} still contains {SECRETS[1]!r}"
-            )
+            raise Finding(f"after everything was forgotten by {form}, {where} still contains {SECRETS[1]!r}")
     return ""
 
 
@@ -119,7 +119,7 @@ async def _forget(memory: CheckedMemory, space: str, *requests: ForgetRequest) -
     for request in requests:
         answer = await memory.connection.forget(space, memory.next_write(space), request)
         if answer.failures:
-            raise CheckFailed(f"a request by {request.by} failed: {answer.failures[0].why}")
+            raise Finding(f"a request by {request.by} failed: {answer.failures[0].why}")
 
 
 async def _find(memory: CheckedMemory, space: str, word: str) -> str:

@@ -26,26 +26,16 @@ class CheckLine:
     fix: str = ""
 
 
-class CheckFailed(Exception):
-    """The exception of a check that found a fault."""
+class Finding(Exception):
+    """The exception of a check that found a fault or, with another verdict, a note, or the reason to skip it."""
 
-    verdict: Verdict = "wrong"
-
-
-class CheckNote(Exception):
-    """The exception of a check that found no fault, but something worth knowing."""
-
-    verdict: Verdict = "note"
-
-
-class CheckSkipped(Exception):
-    """The exception of a check that does not apply."""
-
-    verdict: Verdict = "skipped"
+    def __init__(self, found: str, verdict: Verdict = "wrong") -> None:
+        super().__init__(found)
+        self.verdict = verdict
 
 
 Checks = Mapping[str, Callable[[Any], Awaitable[str]]]
-"""Checks by name. A check returns what it found, or raises one of the exceptions above."""
+"""Checks by name. A check returns what it found, or raises a Finding."""
 
 
 async def run_checks(groups: Iterable[str], checks: Checks, memory: Any) -> list[CheckLine]:
@@ -79,7 +69,7 @@ async def _line(
             return CheckLine(name, "skipped", _TABLE["requirements"][requirement])
     try:
         return CheckLine(name, "ok", await check(memory))
-    except (CheckFailed, CheckNote, CheckSkipped) as found:
+    except Finding as found:
         return CheckLine(
             name, found.verdict, str(found), "" if found.verdict == "skipped" else declared["fix"]
         )

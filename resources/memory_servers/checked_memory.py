@@ -9,9 +9,9 @@ from typing import Literal
 
 from memflow.errors import ReportedError, ServerFailed
 from memflow.memories.memory import Message
-from memflow.memories.server.batches import cut_writes, sent_message
+from memflow.memories.server.capabilities import cut_writes, sent_message
 from memflow.memories.server.protocol import Capabilities, Connection, Hello, WireItem
-from memflow.resources.memory_servers.check_lines import CheckFailed
+from memflow.resources.memory_servers.check_lines import Finding
 from memflow.resources.memory_servers.check_messages import (
     OLD_DATES,
     PHRASES,
@@ -94,11 +94,11 @@ class CheckedMemory:
         return self.written[space]
 
     async def write(self, space: str, *messages: Message) -> None:
-        """Write messages as runs do. Raises CheckFailed if the memory reports failures."""
+        """Write messages as runs do. Raises Finding if the memory reports failures."""
         sent = [sent_message(message, self.can) for message in messages]
         answer = await self.connection.write(space, self.next_write(space), sent)
         if answer.failures:
-            raise CheckFailed(f"a write to space {space} failed: {answer.failures[0].why}")
+            raise Finding(f"a write to space {space} failed: {answer.failures[0].why}")
 
     async def write_text(self, space: str, number: int, text: str) -> None:
         """Write a message of a role that the memory stores."""
@@ -157,7 +157,7 @@ class Conversation:
             self.writes |= dict.fromkeys(part, number)
             try:
                 await self.memory.write(self.space, *part)
-            except (CheckFailed, ServerFailed) as failed:
+            except (Finding, ServerFailed) as failed:
                 self.failed |= dict.fromkeys(part, str(failed))
 
     def expected(self, among: set[CheckMessage] | None = None) -> list[CheckMessage]:

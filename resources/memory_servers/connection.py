@@ -1,13 +1,12 @@
 """The connection to a memory server: checked answers, one restart per request, and the replay of a space's writes.
 
-It implements `Connection` of memflow/memories/server/protocol.py on a transport (stdio_transport.py or
-http_transport.py).
+It implements `Connection` of memflow/memories/server/protocol.py on a transport (transport.py).
 """
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -50,8 +49,6 @@ class _Space:
     filling: asyncio.Lock = field(default_factory=asyncio.Lock)
     filled: int = 0
     """The last start of the server that has the content; 0 if it is not known."""
-    sent: bool = False
-    """Whether the server may have the space."""
 
 
 class ServerConnection:
@@ -164,8 +161,7 @@ class ServerConnection:
 
     async def close(self, space: str) -> None:
         """Delete a space that is not used any more."""
-        known = self._spaces.pop(space, None)
-        if known is not None and known.sent and self._running:
+        if self._spaces.pop(space, None) is not None and self._running:
             with suppress(ServerStopped):  # the next request starts it again
                 await self._exchange({"op": "close", "space": space}, Wire)
 
@@ -174,8 +170,7 @@ class ServerConnection:
         self._down = self._down or f"the connection to the memory server {self.name} is closed. Rerun."
         running, self._running = self._running, False
         if running and self.transport.outlives_run:  # the server may allow a few spaces only
-            sent = [{"op": "close", "space": name} for name, space in self._spaces.items() if space.sent]
-            closing = (self._exchange(request, Wire) for request in sent)
+            closing = (self._exchange({"op": "close", "space": space}, Wire) for space in self._spaces)
             with suppress(TimeoutError):
                 await asyncio.wait_for(asyncio.gather(*closing, return_exceptions=True), CLOSING_S)
         await self.transport.stop()
@@ -185,7 +180,10 @@ class ServerConnection:
         space = self._spaces.setdefault(request["space"], _Space())
         try:
             for alone in (False, True):
-                async with self._entered(alone):
+                async with AsyncExitStack() as places:
+                    async with self._turn:  # a repeated request is alone in flight, so that it harms no other
+                        for _ in range(REQUESTS_AT_ONCE if alone else 1):
+                            await places.enter_async_context(self._slots)
                     number = await self._start()
                     try:
                         return await self._send(request, space, answer)
@@ -199,24 +197,9 @@ class ServerConnection:
             if self._access is not None and self._access.failure is not None:
                 raise self._access.failure
 
-    @asynccontextmanager
-    async def _entered(self, alone: bool) -> AsyncIterator[None]:
-        """Take a place among the requests in flight, or all places: a repeated request harms no other."""
-        places = 0
-        try:
-            async with self._turn:
-                while places < (REQUESTS_AT_ONCE if alone else 1):
-                    await self._slots.acquire()
-                    places += 1
-            yield
-        finally:
-            for _ in range(places):
-                self._slots.release()
-
     async def _send(self, request: Mapping[str, Any], space: _Space, answer: type[A]) -> A:
         if request["op"] == "reset":
             space.filled = self._start_number
-        space.sent = True
         async with space.filling:
             if space.filled != self._start_number:
                 number = self._start_number
@@ -232,8 +215,7 @@ class ServerConnection:
         if request["op"] in ("write", "restore", "forget"):
             space.requests.append(request)
         elif request["op"] == "fork":
-            copy = _Space(list(space.requests), filled=space.filled, sent=True)
-            self._spaces[request["to"]] = copy
+            self._spaces[request["to"]] = _Space(list(space.requests), filled=space.filled)
         return result
 
     async def _exchange(self, request: Mapping[str, Any], answer: type[A]) -> A:
@@ -243,10 +225,9 @@ class ServerConnection:
                 raw = await self.transport.request(request, self.limits.of(operation))
             except ServerStopped as stopped:
                 raise ServerStopped(self._redacted(str(stopped))) from None  # causes are stored, too
-            except InvalidAnswer as wrong:
-                raise self._failed(operation, f"it {wrong}") from None
-            except ServerFailed as wrong:
-                raise self._failed(operation, str(wrong)) from None
+            except (InvalidAnswer, ServerFailed) as wrong:
+                what = f"it {wrong}" if isinstance(wrong, InvalidAnswer) else str(wrong)
+                raise self._failed(operation, what) from None
             error = raw.get("error")
             if error is None:
                 self._stops = 0 if operation != "hello" else self._stops
@@ -275,17 +256,15 @@ class ServerConnection:
             if self._running:
                 return self._start_number
             try:
-                try:
-                    hello = await self._greet()
-                except ServerStopped:  # once may be an accident
-                    hello = await self._greet()
+                await self.transport.start()
+                hello = await self._exchange(self._greeting, Hello)
             except (ServerStopped, ServerFailed) as error:
-                await self.transport.stop()
                 stopped = f"the memory server {self.name} {error}"
-                raise self._give_up(str(error) if isinstance(error, ServerFailed) else stopped) from error
+                raise await self._give_up(
+                    str(error) if isinstance(error, ServerFailed) else stopped
+                ) from error
             if self._hello is not None and hello != self._hello:
-                await self.transport.stop()
-                raise self._give_up(
+                raise await self._give_up(
                     f"the memory server {self.name} answered `hello` differently after a restart. Its name, "
                     "version, settings and capabilities have to stay the same"
                 )
@@ -295,10 +274,6 @@ class ServerConnection:
             self._start_number += 1
             self._running = True
             return self._start_number
-
-    async def _greet(self) -> Hello:
-        await self.transport.start()
-        return await self._exchange(self._greeting, Hello)
 
     async def _stopped(self, number: int, reason: ServerStopped) -> None:
         """Record that the server of a start stopped. Several requests in flight report the same stop."""
@@ -311,11 +286,12 @@ class ServerConnection:
             self.last_stop = str(reason)
             await self.transport.stop()
             if self._stops >= STOPS:
-                raise self._give_up(
+                raise await self._give_up(
                     f"the memory server {self.name} {reason}. It stopped {STOPS} times without an answer"
                 )
 
-    def _give_up(self, reason: str) -> ServerDown:
+    async def _give_up(self, reason: str) -> ServerDown:
+        await self.transport.stop()
         check = f"check it with `memflow memories check {self.name}`"
         what = self._redacted(reason).rstrip(".")
         self._down = f"{what}. Fix the server or {self.transport.setting}, {check}, then rerun."

@@ -1,10 +1,6 @@
 """The checks of what a memory has of the conversation: the same at every read, each message, its text and date."""
 
-import re
-import unicodedata
-from collections.abc import Callable, Mapping
-
-from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote
+from memflow.resources.memory_servers.check_lines import Finding
 from memflow.resources.memory_servers.check_messages import BROAD, CheckMessage, check_messages, words_of
 from memflow.resources.memory_servers.checked_memory import (
     READS,
@@ -20,16 +16,6 @@ MOST_UNRELATED = 4
 """Sources that an item may name although it has no word of them; 3 for each of its own sources if that is more."""
 SHORT = 300
 """Characters up to which a text has to be in one item. A longer one may be divided among items."""
-CHANGES: Mapping[str, Callable[[str], str]] = {
-    "with other white space": lambda text: " ".join(text.split()),
-    "in lower or upper case": str.lower,
-    "without digits": lambda text: re.sub(r"\d", "", text),
-    "without punctuation or control characters": lambda text: re.sub(r"[^\w\s]", "", text),
-    "without accents or other characters outside ASCII": lambda text: (
-        unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
-    ),
-}
-"""How texts differ from what was written, if they do not after this change of both."""
 
 
 async def conversation(memory: CheckedMemory) -> str:
@@ -47,7 +33,7 @@ async def conversation(memory: CheckedMemory) -> str:
         where = (
             main.describe(first, {*first} - main.failed.keys()) if main.failed else f"{len(failed)} messages"
         )
-        raise CheckFailed(f"writes failed: {where}: {next(iter(failed.values()))}")
+        raise Finding(f"writes failed: {where}: {next(iter(failed.values()))}")
     return (
         f"{size} messages of {first[-1].session} sessions in {max(main.writes.values())} writes, and {other_size} in "
         "another space"
@@ -62,7 +48,7 @@ async def stable_reads(memory: CheckedMemory) -> str:
         texts = [item.text for item in first]
         for items in repeated:
             if items and first and {item.id for item in items}.isdisjoint(item.id for item in first):
-                raise CheckFailed(
+                raise Finding(
                     f"two equal reads have no item id in common (first: {first[0].id!r}, second: {items[0].id!r})"
                 )
             others = [item.text for item in items]
@@ -71,9 +57,9 @@ async def stable_reads(memory: CheckedMemory) -> str:
                 how = "the same items in another order" if is_order else "other items, or none,"
                 note = f"equal reads return {how} (query {query!r}): {change}"
                 if is_order or memory.can.deterministic or not (texts and others):
-                    raise CheckFailed(note)
+                    raise Finding(note)
     if note:
-        raise CheckNote(f"{note}; the server does not declare `deterministic`")
+        raise Finding(f"{note}; the server does not declare `deterministic`", "note")
     return f"{len(queries) * (READS - 1)} repeated reads return the same"
 
 
@@ -94,7 +80,7 @@ async def complete(memory: CheckedMemory) -> str:
     stored = f"{len(main.expected(main.stored))} of {len(expected)} messages{declared}"
     if design.merges:
         return f"{stored} are found by their words; the memory declares `merges`"
-    raise CheckFailed(f"stored {stored}: lost are {main.describe(expected, main.stored)}")
+    raise Finding(f"stored {stored}: lost are {main.describe(expected, main.stored)}")
 
 
 async def unchanged(memory: CheckedMemory) -> str:
@@ -108,18 +94,17 @@ async def unchanged(memory: CheckedMemory) -> str:
     if cut:
         lengths = [len(message.text) for message, _ in cut]
         kept = max(len(text) for _, own in cut for text in own)
-        raise CheckFailed(
+        raise Finding(
             f"{len(cut)} of {len(stored)} texts came back without their end: those of {min(lengths):,} to "
             f"{max(lengths):,} characters, cut at about {kept:,}"
         )
     short = [(message.text, own) for message, own in stored if len(message.text) <= SHORT]
     changed = [(text, own) for text, own in short if not contains(own, text)]
     if len(changed) > 1:
-        for how, change in {**CHANGES, "otherwise": lambda text: ""}.items():
-            if all(contains(map(change, own), change(text)) for text, own in changed):
-                raise CheckFailed(
-                    f"{len(changed)} of {len(stored)} texts came back {how}, as {changed[0][1][0][:60]!r}"
-                )
+        text, own = changed[0]
+        raise Finding(
+            f"{len(changed)} of {len(stored)} texts came back changed: {own[0]!r} instead of {text!r}"
+        )
     return "texts come back as they were written, with all of their sentences"
 
 
@@ -132,7 +117,7 @@ async def sources(memory: CheckedMemory) -> str:
     }
     items = await main.known_items()
     if strange := sorted({source for item, _ in items for source in item.sources} - {*source_of.values()}):
-        raise CheckFailed(f"items name sources that were never sent: {', '.join(strange[:3])}")
+        raise Finding(f"items name sources that were never sent: {', '.join(strange[:3])}")
     checked, wrong, wide = 0, list[str](), list[str]()
     for item, messages in items:
         own, named = {source_of[message] for message in messages}, {*item.sources}
@@ -144,11 +129,11 @@ async def sources(memory: CheckedMemory) -> str:
     if memory.can.design.merges:
         return f"{checked} items name sources that were sent; the memory declares `merges`"
     if wrong:
-        raise CheckFailed(
+        raise Finding(
             f"{len(wrong)} of {checked} items do not name the {unit} that they are from: {wrong[0]}"
         )
     if len(wide) > checked / 2:
-        raise CheckFailed(
+        raise Finding(
             f"{len(wide)} of {checked} items name more than {MOST_UNRELATED} sources that share no words with them: "
             f"{wide[0]}"
         )
@@ -167,7 +152,7 @@ async def dates(memory: CheckedMemory) -> str:
         has_date = day[:4] in item.text if item.sent_at is None else item.sent_at.startswith(day)
         wrong += [] if has_date else [f"{item.sent_at or 'none'} instead of {day}: {item.text[:60]!r}"]
     if wrong:
-        raise CheckFailed(
+        raise Finding(
             f"declares dates, and {len(wrong)} of {checked} items have none, or another than their message, such as "
             f"{wrong[0]}"
         )

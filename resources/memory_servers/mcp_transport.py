@@ -76,7 +76,8 @@ class McpTransport(Transport):
         if operation == "hello":
             return await self._hello(message["settings"])
         if operation in ("reset", "close"):
-            await self._close(name)
+            if former := self._spaces.pop(name, None):
+                await former.close()
             if operation == "reset":
                 await self._open(name)
             return {}
@@ -107,7 +108,7 @@ class McpTransport(Transport):
             page = await space.result(space.client.list_tools(cursor=cursor or None), "tools/list")
             tools += [tool.model_dump(by_alias=True) for tool in page.tools]
             cursor = page.next_cursor
-        await self._close("")
+        await self.stop()
         self._write, self._read = find_tools(tools, named, info.name)
         calls = {
             part: {"tool": tool.name, "arguments": tool.arguments}
@@ -125,10 +126,6 @@ class McpTransport(Transport):
         space = self._spaces[name] = _McpSpace(self)
         await space.open()
         return space
-
-    async def _close(self, name: str) -> None:
-        if space := self._spaces.pop(name, None):
-            await space.close()
 
     @asynccontextmanager
     async def connect(self, space: str) -> "AsyncIterator[Client]":

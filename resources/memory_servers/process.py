@@ -1,6 +1,6 @@
-"""The process of a memory server: its command, the environment variables that it may have, its log, and its end.
+"""The process of a memory server: its command, environment variables and log, and the transport over stdin and stdout.
 
-A server ends when its stdin is closed, also because memflow was killed. stdio_transport.py exchanges the messages.
+A server ends when its stdin is closed, also because memflow was killed. A line is one JSON object.
 """
 
 import asyncio
@@ -12,11 +12,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from memflow.errors import BadSettings
 from memflow.memories.server.protocol import LONGEST_LINE
-from memflow.resources.process import default_signals
+from memflow.resources.memory_servers.transport import (
+    InvalidAnswer,
+    ServerStopped,
+    Transport,
+    decode,
+    encode,
+    shown,
+)
+from memflow.resources.models.event_loop import detached
+from memflow.resources.process import default_signals, signal_group
 
 Process = asyncio.subprocess.Process
 ALLOWED = ("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "TERM")
@@ -99,27 +108,6 @@ class ServerLog:
         return f". Its log {self._path} " + (f"ends with: {' | '.join(lines)}" if lines else "is empty")
 
 
-async def start_process(command: ServerCommand, stderr: TextIO) -> Process:
-    """Start a server in its own process group. Raises BadSettings if its program or a variable is missing."""
-    words, environment = command.resolved(), command.environment()
-    try:
-        return await asyncio.create_subprocess_exec(
-            *words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=stderr,
-            limit=LONGEST_LINE,
-            cwd=command.folder,
-            env=environment,
-            start_new_session=True,
-            preexec_fn=default_signals(),
-        )
-    except OSError as error:
-        raise BadSettings(
-            f"cannot start {words[0]} in {command.folder}: {error}. Fix {command.setting}."
-        ) from error
-
-
 async def end_process(process: Process) -> str:
     """Close stdin, then end the process group: SIGTERM, then SIGKILL. Return how the process ended."""
     if process.stdin is not None:
@@ -130,20 +118,118 @@ async def end_process(process: Process) -> str:
             with suppress(TimeoutError):
                 await asyncio.wait_for(process.wait(), GRACE_S)
         if process.returncode is None:
-            _signal(process, number)
-    _signal(process, signal.SIGKILL)  # processes that it started
+            signal_group(process.pid, number)
+    signal_group(process.pid, signal.SIGKILL)  # processes that it started
     status = process.returncode
     return (
         f"ended with status {status}" if status is None or status >= 0 else f"was ended by signal {-status}"
     )
 
 
-async def kill_process(process: Process) -> None:
-    """End the process group at once."""
-    _signal(process, signal.SIGKILL)
-    await end_process(process)
+class StdioTransport(Transport):
+    """A server that memflow starts. Answers are matched to requests by their number `n`, in any order.
 
+    A line that is no answer ends the server, since what it belongs to is not known.
+    """
 
-def _signal(process: Process, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
+    outlives_run = False
+
+    def __init__(self, command: ServerCommand, log: Path) -> None:
+        super().__init__()
+        self.command = command
+        self.setting = command.setting
+        self.log = ServerLog(log)
+        self.process: Process | None = None
+        self._answers: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
+        self._ending = "is not running"
+        self._reader: asyncio.Task[None] | None = None
+
+    async def start(self) -> None:
+        """Start the process. Raises BadSettings if the command cannot be run."""
+        await self.stop()
+        words, environment = self.command.resolved(), self.command.environment()
+        with self.log.opened(self.command) as stderr:
+            try:
+                self.process = await asyncio.create_subprocess_exec(
+                    *words,
+                    stdin=asyncio.subprocess.PIPE,
+                    stdout=asyncio.subprocess.PIPE,
+                    stderr=stderr,
+                    limit=LONGEST_LINE,
+                    cwd=self.command.folder,
+                    env=environment,
+                    start_new_session=True,
+                    preexec_fn=default_signals(),
+                )
+            except OSError as error:
+                where = f"{words[0]} in {self.command.folder}"
+                raise BadSettings(f"cannot start {where}: {error}. Fix {self.setting}.") from error
+        self._reader = detached(self._read(self.process))
+
+    async def exchange(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Write a message as a line, and return the answer with the same number `n`."""
+        if self.process is None:
+            raise ServerStopped(self._ending)
+        stdin = self.process.stdin
+        assert stdin is not None
+        content = encode(message)
+        answer = self._answers[message["n"]] = asyncio.get_running_loop().create_future()
+        try:
+            with suppress(ConnectionError, RuntimeError):  # it ended: the reader reports why
+                stdin.write(content + b"\n")
+                await stdin.drain()
+            return await answer
+        finally:
+            self._answers.pop(message["n"], None)
+
+    async def kill(self) -> str:
+        """End the process group at once, as a crash would."""
+        if self.process is None:
+            return ""
+        signal_group(self.process.pid, signal.SIGKILL)
+        await end_process(self.process)
+        return self.log.tail()
+
+    async def stop(self) -> None:
+        """End the process group."""
+        # If this is canceled, the process is still known, and a later call ends it.
+        if self.process is not None:
+            await end_process(self.process)
+        reader, self._reader = self._reader, None
+        if reader is not None:
+            reader.cancel()
+            await asyncio.gather(reader, return_exceptions=True)
+        self.process = None
+        self._fail_all(ServerStopped("was ended"))
+
+    async def _read(self, process: Process) -> None:
+        """Read lines until the end of the output, then fail the requests in flight."""
+        assert process.stdout is not None
+        try:
+            while line := await process.stdout.readline():
+                if line.strip():
+                    self._receive(line.strip())
+            reason = f"{await end_process(process)}{self.log.tail()}"
+        except (InvalidAnswer, ValueError) as wrong:
+            signal_group(process.pid, signal.SIGKILL)
+            await end_process(process)
+            too_long = f"wrote a line longer than {LONGEST_LINE:,} bytes"
+            reason = str(wrong) if isinstance(wrong, InvalidAnswer) else too_long
+        self._fail_all(ServerStopped(reason))
+        if self.process is process:
+            self.process, self._ending = None, reason
+
+    def _receive(self, line: bytes) -> None:
+        """Pass an answer to its request. A late answer, to a request that failed, is ignored. Raises InvalidAnswer."""
+        answer = decode(line)
+        number = answer.get("n")
+        if type(number) is not int or number > self._number:
+            raise InvalidAnswer(f"answered a request n = {number!r} that is not open: {shown(line)}")
+        waiting = self._answers.get(number)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(answer)
+
+    def _fail_all(self, error: ServerStopped) -> None:
+        for answer in self._answers.values():
+            if not answer.done():
+                answer.set_exception(error)

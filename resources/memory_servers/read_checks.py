@@ -2,7 +2,7 @@
 
 import asyncio
 
-from memflow.resources.memory_servers.check_lines import CheckFailed, CheckNote, CheckSkipped
+from memflow.resources.memory_servers.check_lines import Finding
 from memflow.resources.memory_servers.check_messages import (
     BROAD,
     COMMON,
@@ -33,16 +33,16 @@ async def item_counts(memory: CheckedMemory) -> str:
     counts = {k: len(await main.read(BROAD, k)) for k in (*COUNTS, large)}
     top, other = counts[large], len(await main.read(" ".join(COMMON[:2]), large))
     if not top:
-        raise CheckSkipped(f"the query {BROAD!r} finds nothing; see the line `queries`")
+        raise Finding(f"the query {BROAD!r} finds nothing; see the line `queries`", "skipped")
     stored = max(len({item.text for item, _ in await main.known_items()}), top)
     limit = design.max_items or stored
     if design.max_items and top > limit:
-        raise CheckFailed(f"declares at most {limit} items, and returned {top} for k = {large} and {BROAD!r}")
+        raise Finding(f"declares at most {limit} items, and returned {top} for k = {large} and {BROAD!r}")
     # A search by words finds fewer items for another query; a limit is the same.
     is_limited = top == other and top < min(stored, limit) * CAP_SHARE
     few = [k for k, count in counts.items() if count < min(k, limit if is_limited else top)]
     if few and not design.threshold:
-        raise CheckFailed(
+        raise Finding(
             f"returned {counts[few[-1]]} items for k = {', '.join(map(str, few))} although {stored} items are stored "
             f"(query {BROAD!r})"
         )
@@ -61,7 +61,7 @@ async def isolation(memory: CheckedMemory) -> str:
     answers = await asyncio.gather(*(reader.read(query, memory.large) for reader, _, query in reads))
     if leaks := [read for read, items in zip(reads, answers, strict=True) if read[1].seen(items)]:
         reader, _, query = leaks[0]
-        raise CheckFailed(
+        raise Finding(
             f"{len(leaks)} of {len(reads)} concurrent reads return messages of another space, as for {query[:60]!r} in "
             f"{reader.space}"
         )
@@ -82,16 +82,17 @@ async def ranked(memory: CheckedMemory) -> str:
             misplaced += [] if is_better else [message.query]
     judged = better + len(misplaced)
     if not judged:
-        raise CheckNote("no read returned its message among others, so that there is no rank")
+        raise Finding("no read returned its message among others, so that there is no rank", "note")
     memory.is_ranked = better >= judged * RANK_SHARE
     if memory.is_ranked:
         return f"the message whose words are asked is among the first in {better} of {judged} reads"
     if not difference(*[await memory.texts(main.space, message.query) for message in (known[0], known[-1])]):
-        raise CheckNote(
+        raise Finding(
             f"reads return the same items for {known[0].query!r} and {known[-1].query!r}: declare ranked: false "
-            "(in Python: ranks_entries = False)"
+            "(in Python: ranks_entries = False)",
+            "note",
         )
-    raise CheckFailed(
+    raise Finding(
         f"the message whose words are asked is in the first quarter of the items in {better} of {judged} reads: "
         f"the best item is not first, as for {misplaced[0]!r}"
     )
@@ -102,7 +103,7 @@ async def queries(memory: CheckedMemory) -> str:
     main, design = memory.main, memory.can.design
     known = main.expected(main.stored)
     if not known:
-        raise CheckSkipped("no read and no export returned a message; see the line `complete`")
+        raise Finding("no read and no export returned a message; see the line `complete`", "skipped")
     k = K if memory.is_ranked or not memory.has_k else memory.large
     results, missed = [], list[str]()
     for message, query in queries_for(known):
@@ -114,14 +115,14 @@ async def queries(memory: CheckedMemory) -> str:
     count += f", such as {missed[0][:60]!r}" if missed else ""
     reason = f". The server reports: {main.errors[0]}" if main.errors else ""
     if missed and design.threshold:
-        raise CheckNote(f"{count}; the memory declares a threshold")
+        raise Finding(f"{count}; the memory declares a threshold", "note")
     if len(missed) > len(results) * FAILED_SHARE:
-        raise CheckFailed(f"{count} (a threshold that is too high?): {where or 'also short ones'}{reason}")
+        raise Finding(f"{count} (a threshold that is too high?): {where or 'also short ones'}{reason}")
     if where:
-        raise CheckFailed(f"{count}: {where}{reason}")
+        raise Finding(f"{count}: {where}{reason}")
     unread = {*known} - main.found
     if unread and memory.has_k and not design.max_items:
-        raise CheckFailed(
+        raise Finding(
             f"{len(unread)} of {len(known)} messages are stored, but no read with their own words finds them: "
             f"{main.describe(known, main.found)}{reason}"
         )
@@ -145,12 +146,12 @@ async def as_of(memory: CheckedMemory) -> str:
             absent = now.difference(later, then) if complete and query == BROAD else set()
             missing += [f"{found} does not find {message.text[:60]!r}" for message in absent][:1]
     if future:
-        raise CheckFailed(
+        raise Finding(
             f"{len(future)} of {reads} reads as of an earlier write return later messages, so the memory knows the "
             f"future: {future[0]}"
         )
     if missing:
-        raise CheckFailed(
+        raise Finding(
             f"{len(missing)} of {reads} reads as of an earlier write lack messages written by then: {missing[0]}"
         )
     return f"{reads} reads as of earlier writes return what was written by then, and nothing later"

@@ -1,24 +1,21 @@
-"""The checks of a memory server: whether it keeps the protocol, and its spaces apart.
+"""The checks of a memory server, and of a memory in Python, of which each space is a store.
 
 Those of its capabilities are in capability_checks.py, those of a long conversation in conversation_checks.py and
 read_checks.py.
 """
 
 import asyncio
+import datetime
 import time
 from collections.abc import Callable
 from itertools import chain
 
+from memflow.memories.entries import EntryStore
+from memflow.memories.memory import Memory
 from memflow.memories.server.protocol import Capabilities, Hello
+from memflow.memories.server.python_connection import PythonConnection
 from memflow.resources.memory_servers import capability_checks, conversation_checks, read_checks
-from memflow.resources.memory_servers.check_lines import (
-    CheckFailed,
-    CheckLine,
-    CheckNote,
-    Checks,
-    CheckSkipped,
-    run_checks,
-)
+from memflow.resources.memory_servers.check_lines import CheckLine, Checks, Finding, run_checks
 from memflow.resources.memory_servers.check_messages import CODE_QUERY, SECRETS, WORDS
 from memflow.resources.memory_servers.checked_memory import (
     READS,
@@ -41,17 +38,15 @@ class CheckedServer(CheckedMemory):
     """A memory server. `connect` returns a new connection, whose first request starts the server."""
 
     connection: ServerConnection
-
-    def __init__(self, connect: Callable[[], ServerConnection], sizes: tuple[int, int]) -> None:
-        super().__init__(connect(), sizes)
-        self.connect = connect
+    connect: Callable[[], ServerConnection]
 
 
 async def check_server(
     connect: Callable[[], ServerConnection], sizes: tuple[int, int] = SIZES
 ) -> tuple[list[CheckLine], CheckedServer]:
     """Run all checks of a server, and end it. Return one line per check, and the server."""
-    server = CheckedServer(connect, sizes)
+    server = CheckedServer(connect(), sizes)
+    server.connect = connect
     groups = ("server", "capabilities", "conversation", "items", "read", "server_end")
     try:
         return await run_checks(groups, CHECKS, server), server
@@ -64,6 +59,22 @@ def planned_writes(can: Capabilities | None) -> str:
     if can is None:
         return f"at most {WRITES_WITH_MODELS} writes if it uses models, else at most {WRITES}"
     return f"at most {WRITES if can.models == 'none' else WRITES_WITH_MODELS} writes"
+
+
+class CheckedPython(CheckedMemory):
+    """A memory in Python."""
+
+    connection: PythonConnection
+    has_k = False
+
+
+async def check_python(
+    create: Callable[[EntryStore], Memory], sizes: tuple[int, int] = SIZES
+) -> list[CheckLine]:
+    """Run all checks of a memory. `create` returns it on a store. Return one line per check."""
+    memory = CheckedPython(PythonConnection(create), sizes)
+    memory.greeting = await memory.connection.hello()
+    return await run_checks(("python", "conversation", "read"), CHECKS, memory)
 
 
 async def start(server: CheckedServer) -> str:
@@ -79,7 +90,7 @@ async def start(server: CheckedServer) -> str:
     for field in Hello.model_fields:
         first, second = getattr(hello, field), getattr(again, field)
         if first != second:
-            raise CheckFailed(f"`{field}` was {first!r} at the first start, and {second!r} at the second")
+            raise Finding(f"`{field}` was {first!r} at the first start, and {second!r} at the second")
     declared = hello.can.model_dump(exclude_defaults=True)
     capabilities = ", ".join(f"{name}: {value}" for name, value in declared.items()) or "no capability"
     return f"{hello.name} {hello.version} after {seconds:.1f} s, declares {capabilities}"
@@ -112,16 +123,16 @@ async def indexed(server: CheckedMemory) -> str:
     later = [contains(await server.texts(space, text), word) for _ in range(READS)]
     written, when = f"{text!r}, written to space {space},", f"{LATE_S:g} s after the answer to its write"
     if all(later):
-        raise CheckFailed(f"{written} is found {when}, and not at once")
+        raise Finding(f"{written} is found {when}, and not at once")
     if any(later):
-        raise CheckNote(f"equal reads of space {space} return other items; see the line `stable_reads`")
+        raise Finding(f"equal reads of space {space} return other items; see the line `stable_reads`", "note")
     if server.can.design.merges:
-        raise CheckNote(f"a read of {text!r} does not find it; the memory declares `merges`")
+        raise Finding(f"a read of {text!r} does not find it; the memory declares `merges`", "note")
     if contains(await server.texts(space, CODE_QUERY), word):
-        raise CheckFailed(
+        raise Finding(
             f"{written} is found by {CODE_QUERY!r}, but not by the query of before its write: a cache of reads"
         )
-    raise CheckFailed(f"{written} is not found {when}")
+    raise Finding(f"{written} is not found {when}")
 
 
 async def spaces(server: CheckedMemory) -> str:
@@ -131,7 +142,7 @@ async def spaces(server: CheckedMemory) -> str:
         await server.write_text(space, 1, text)
     for space, other, word in zip(pair, reversed(pair), reversed(WORDS), strict=True):
         if contains(await server.texts(space, CODE_QUERY), word):
-            raise CheckFailed(f"a read of space {space} finds {word!r}, which was written only to {other}")
+            raise Finding(f"a read of space {space} finds {word!r}, which was written only to {other}")
     for space, text, word in zip(pair, SECRETS, WORDS, strict=True):
         await _require_stored(server, space, text, word, "when another space gets one with the same id")
     return "two spaces do not see each other, and may have messages with the same id"
@@ -142,29 +153,29 @@ async def reset(server: CheckedMemory) -> str:
     space = f"{server.run_name}/write"
     await server.reset(space)
     if contains(await server.texts(space, SECRETS[0]), WORDS[0]):
-        raise CheckFailed(f"after `reset` of space {space}, a read still finds {SECRETS[0]!r}")
+        raise Finding(f"after `reset` of space {space}, a read still finds {SECRETS[0]!r}")
     await server.write_text(space, 1, SECRETS[1])
     await _require_stored(server, space, SECRETS[1], WORDS[1], "if its id was written before `reset`")
     return "nothing is left after `reset`, and the same id is another message"
 
 
 async def _require_stored(server: CheckedMemory, space: str, text: str, word: str, when: str) -> None:
-    """Raise CheckFailed if no read finds a text by its word, in any case of its letters."""
+    """Raise Finding if no read finds a text by its word, in any case of its letters."""
     reads = [await server.texts(space, text) for _ in range(READS)]
     if server.meets("own_texts") and not contains(map(str.lower, chain(*reads)), word):
-        raise CheckFailed(f"{text!r} in space {space} is lost {when}")
+        raise Finding(f"{text!r} in space {space} is lost {when}")
 
 
 async def restart(server: CheckedServer) -> str:
     """Read after the server was killed."""
     if server.connection.transport.outlives_run:
-        raise CheckSkipped("memflow does not start this server")
+        raise Finding("memflow does not start this server", "skipped")
     space = await server.two_secrets("restart")
     before = await server.texts(space, CODE_QUERY)
     await server.connection.transport.kill()
     after = await server.texts(space, CODE_QUERY)
     if (server.can.deterministic or not after) and (change := difference(before, after)):
-        raise CheckFailed(
+        raise Finding(
             f"a read finds other items after a restart, although all writes were repeated: {change}"
         )
     return "a read finds the same after a restart and repeated writes"
@@ -176,15 +187,27 @@ async def deterministic(server: CheckedMemory) -> str:
         await server.texts(await server.two_secrets(f"same-{number}"), CODE_QUERY) for number in (1, 2)
     ]
     if change := difference(first, second):
-        raise CheckFailed(f"two spaces with the same writes return different items: {change}")
+        raise Finding(f"two spaces with the same writes return different items: {change}")
     return "two spaces with the same writes return the same"
 
 
 async def stops(server: CheckedServer) -> str:
     """Count stops since the start."""
     if number := server.connection.restarts:
-        raise CheckFailed(f"the server stopped {number} times; at last it {server.connection.last_stop}")
+        raise Finding(f"the server stopped {number} times; at last it {server.connection.last_stop}")
     return "the server did not end"
+
+
+async def clock(memory: CheckedPython) -> str:
+    """Look for the date of today."""
+    space = await memory.two_secrets("clock")
+    today = datetime.datetime.now(datetime.UTC)
+    days = [(today + datetime.timedelta(days=days)).strftime("%Y-%m-%d") for days in (-1, 0, 1)]
+    entries = memory.connection.spaces[space].memory.store.live()
+    texts = [*await memory.texts(space, CODE_QUERY), *(f"{item.text} {dict(item.meta)}" for item in entries)]
+    if dated := next((text for text in texts if any(day in text for day in days)), ""):
+        raise Finding(f"messages dated 2015 come back with today's date: {dated[:100]!r}")
+    return "entries of messages dated 2015 have no date of today"
 
 
 CHECKS: Checks = {**vars(capability_checks), **vars(conversation_checks), **vars(read_checks), **globals()}

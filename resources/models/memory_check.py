@@ -5,9 +5,8 @@ from typing import TYPE_CHECKING
 from memflow.chat.ledger import RequestContext
 from memflow.resources.memory_servers.check_lines import CheckLine
 from memflow.resources.memory_servers.connection import ServerConnection
-from memflow.resources.memory_servers.declaration import open_server
+from memflow.resources.memory_servers.declaration import open_server, store_check
 from memflow.resources.memory_servers.server_checks import check_server
-from memflow.resources.memory_servers.stored_checks import store_check
 from memflow.resources.models.chats import Chats
 
 if TYPE_CHECKING:

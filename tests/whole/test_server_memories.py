@@ -9,7 +9,7 @@ from faulty_server import EVERYTHING, Faults, FaultyServer
 from generated import generate
 from server_evaluation import evaluate, python_memory, server_memory
 
-from memflow.memories.server.evidence import NO_CONTENT, NO_EXPORT, NO_SOURCES
+from memflow.memories.server.capabilities import NO_CONTENT, NO_EXPORT, NO_SOURCES
 from memflow.memories.server.protocol import Capabilities
 from memflow.scoring.attribution import NO_EVIDENCE
 

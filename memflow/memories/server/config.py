@@ -30,14 +30,9 @@ class ServerConfig:
     files: tuple[str, ...] = ()
 
     @property
-    def has_own_models(self) -> bool:
-        """Whether the server calls models at addresses of its own; false before its first start."""
-        return self.hello is not None and self.hello.can.models == "own"
-
-    @property
-    def uses_given_models(self) -> bool:
-        """Whether the server calls the models that memflow gives it; false before its first start."""
-        return self.hello is not None and self.hello.can.models == "given"
+    def models(self) -> str:
+        """Whose models the server calls, `own`, `given` or `none`; empty before its first start."""
+        return "" if self.hello is None else self.hello.can.models
 
     def key(self) -> str:
         """Return the digest of the declaration, without the answer to `hello`."""

@@ -7,21 +7,35 @@ returns, the reads of each checkpoint, and the failures. reading.py reads a memo
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 from memflow.errors import BadInput, BadSettings, CannotForget, RecallFailed, ServerFailed
-from memflow.memories.entries import Item
 from memflow.memories.external import ExternalMemory
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message, Recall, parameter
-from memflow.memories.server.batches import cut_writes, sent_message
+from memflow.memories.server.capabilities import (
+    AS_OF,
+    ASK_AT_ONCE,
+    AUTO,
+    MODES,
+    choose_mode,
+    cut_writes,
+    sent_message,
+)
 from memflow.memories.server.mirror import NOTES, READ, SERVER, WRITE, Mirror, SentWrite
-from memflow.memories.server.modes import AS_OF, ASK_AT_ONCE, AUTO, MODES, choose_mode
-from memflow.memories.server.notes import recall_of
 from memflow.memories.server.protocol import Capabilities, ReadAnswer, WriteFailure
-from memflow.memories.server.reading import StateReader, read_space, rewrite, send_write
+from memflow.memories.server.reading import (
+    StateReader,
+    new_queries,
+    read_space,
+    recall_of,
+    rewrite,
+    send_write,
+    store_read,
+    stored_read,
+)
 from memflow.memories.server.session import ServerSession, Space, next_state, session_of, state_of
-from memflow.memories.server.stored_reads import new_queries, store_read, stored_read
 from memflow.timing import leave_unmeasured
 
 READS_AT_ONCE = 16
@@ -43,7 +57,6 @@ class ServerMemory(ExternalMemory):
     cannot_forget: ClassVar[str] = "its answer to `hello` declares no `forget`"
 
     _space: Space | None = field(default=None, init=False, repr=False, compare=False)
-    _mirror: Mirror | None = field(default=None, init=False, repr=False, compare=False)
     _reader: StateReader | None = field(default=None, init=False, repr=False, compare=False)
 
     @classmethod
@@ -62,7 +75,7 @@ class ServerMemory(ExternalMemory):
             meta = {"mode": mode, "episode": episode_id, "can": capabilities}
             note = ", reads change the memory" if mode == ASK_AT_ONCE and not hello.can.pure_reads else ""
             self.store.add(SERVER, f"{hello.name} {hello.version}, mode {mode}{note}", sources=(), meta=meta)
-        writes = self._open_mirror(hello.can).writes
+        writes = self._mirror.writes
         state = state_of(writes)
         base = session.find(state) if writes else None
         try:
@@ -77,14 +90,14 @@ class ServerMemory(ExternalMemory):
 
     async def on_checkpoint(self, queries: Sequence[str]) -> None:
         """Read the queries and store the answers, if the mode needs it."""
-        if self._recorded_mode() == ASK_AT_ONCE:
+        if self._declaration().get("mode") == ASK_AT_ONCE:
             capabilities = (await self._session().hello()).can
             unread = new_queries(self.store, queries)
             running = asyncio.Semaphore(READS_AT_ONCE if capabilities.pure_reads else 1)
             answers = await asyncio.gather(*(self._read_at_once(query, running) for query in unread))
-            mirror, changes = self._open_mirror(capabilities), not capabilities.pure_reads
+            changes = not capabilities.pure_reads
             for query, answer in zip(unread, answers, strict=True):
-                store_read(self.store, mirror, query, answer, self.k, changes=changes)
+                store_read(self.store, self._mirror, query, answer, self.k, changes=changes)
 
     async def on_end(self, is_base: bool) -> None:
         """Close the space, unless another episode or a later read needs it."""
@@ -92,7 +105,7 @@ class ServerMemory(ExternalMemory):
         capabilities = (await session.hello()).can
         self._space = None
         is_continued = is_base and capabilities.fork
-        if capabilities.spaces or not (is_continued or self._recorded_mode() == AS_OF):
+        if capabilities.spaces or not (is_continued or self._declaration().get("mode") == AS_OF):
             await session.close(space)
 
     def on_abort(self) -> None:
@@ -107,7 +120,7 @@ class ServerMemory(ExternalMemory):
         capabilities = (await self._session().hello()).can
         for chunk in cut_writes(messages, capabilities.batch):
             sent = tuple(sent_message(message, capabilities) for message in chunk)
-            await self._send(SentWrite(space.writes + 1, sent), space, capabilities)
+            await self._send(SentWrite(write=space.writes + 1, messages=sent), space)
         await self._mirror_export(space, capabilities)
 
     async def forget(self, request: ForgetRequest) -> None:
@@ -125,34 +138,34 @@ class ServerMemory(ExternalMemory):
                 f"`forget` by {', '.join(capabilities.forget)} only" if capabilities.forget else "no `forget`"
             )
             raise CannotForget(f"not forgotten by {request.by}: its answer to `hello` declares {forms}")
-        failures = await self._send(SentWrite(space.writes + 1, (), forget=request), space, capabilities)
+        write = SentWrite(write=space.writes + 1, messages=(), forget=request)
+        failures = await self._send(write, space)
         if capabilities.export == "none":
-            self._open_mirror(capabilities).retire_all()
+            self._mirror.retire_all()
         await self._mirror_export(space, capabilities)
         if failures:
             raise ServerFailed("; ".join(failure.why for failure in failures))
 
-    async def _send(
-        self, write: SentWrite, space: Space, capabilities: Capabilities
-    ) -> Sequence[WriteFailure]:
+    async def _send(self, write: SentWrite, space: Space) -> Sequence[WriteFailure]:
         """Send a write or a request to forget, and record it. Return what the server could not do."""
-        session, mirror = self._session(), self._open_mirror(capabilities)
+        session, mirror = self._session(), self._mirror
         for read in self.store.live(READ):
             self.store.retire(read.entry_id)
-        space.writes = write.number
+        space.writes = write.write
         failures: Sequence[WriteFailure] = ()
         try:
             if space.broken:
                 raise ServerFailed(space.broken)
             answer = await send_write(session.connection, space, write)
-            failures, write = answer.failures, replace(write, extracted=answer.extracted)
+            failures, write = answer.failures, write.model_copy(update={"extracted": answer.extracted})
         except ServerFailed as error:
-            write = replace(write, failed=True)
+            write = write.model_copy(update={"failed": True})
             failures = [WriteFailure(why=str(error), sources=write.ids)]
         mirror.add_write(write)
-        self.store.add(WRITE, write.summary, sources=(), meta=write.meta())
+        meta = write.model_dump(mode="json", exclude_defaults=True)
+        self.store.add(WRITE, write.summary, sources=(), meta=meta)
         for failure in failures:
-            self._add_failure(failure, mirror)
+            self._add_failure(failure)
         if not write.failed:
             session.register(space, next_state(space.state, write))
         return failures
@@ -164,35 +177,33 @@ class ServerMemory(ExternalMemory):
             except ServerFailed as error:
                 self.store.add(FAILURE, str(error), sources=())
             else:
-                self._open_mirror(capabilities).add_exported(exported.items)
+                self._mirror.add_exported(exported.items)
 
     async def read(self, query: str, frozen: bool = True) -> Recall:
         """Return the items that the server returns for a query, now or as of the store's sequence number."""
-        if self._space is None and self._recorded_mode() == ASK_AT_ONCE:
-            capabilities = self._recorded_capabilities()
+        if self._space is None and self._declaration().get("mode") == ASK_AT_ONCE:
             stored_answer = stored_read(self.store, query, self.k)
             if stored_answer is not None:
                 leave_unmeasured()
-                self.ranks_entries = capabilities.ranked  # type: ignore[misc]
-                return self._recall(*stored_answer, capabilities)
+                self.ranks_entries = self._mirror.capabilities.ranked  # type: ignore[misc]
+                return recall_of(*stored_answer, self.budget, self._mirror)
         session = self._session()
         capabilities = (await session.hello()).can
         self.ranks_entries = capabilities.ranked  # type: ignore[misc]
-        mirror = self._open_mirror(capabilities)
+        mirror = self._mirror
         try:
             if self._space is not None:
                 answer = await read_space(session.connection, self._space, query, self.k)
             else:
                 if self._reader is None:
-                    self._reader = self._state_reader(capabilities)
-                answer = await self._reader.read(self._recorded_mode(), query, self.k)
+                    self._reader = StateReader(
+                        session, capabilities, self.store, mirror.writes, self._declaration()
+                    )
+                answer = await self._reader.read(query, self.k)
             items = mirror.find_returned(answer.items) if frozen else mirror.add_returned(answer.items)
         except ServerFailed as error:
             raise RecallFailed(str(error)) from error
-        return self._recall(items, answer.notes, capabilities)
-
-    def _recall(self, items: Sequence[Item], notes: str, capabilities: Capabilities) -> Recall:
-        return recall_of(items, notes, self.budget, self._open_mirror(capabilities))
+        return recall_of(items, answer.notes, self.budget, mirror)
 
     async def _read_at_once(self, query: str, running: asyncio.Semaphore) -> ReadAnswer | str:
         """Return the answer to a query now, or the reason why the read failed."""
@@ -202,35 +213,22 @@ class ServerMemory(ExternalMemory):
             except ServerFailed as error:
                 return str(error)
 
-    def _add_failure(self, failure: WriteFailure, mirror: Mirror) -> None:
+    def _add_failure(self, failure: WriteFailure) -> None:
         """Add an entry for what the server could not store; sources that were never sent are part of its text."""
-        unknown = mirror.unknown(failure.sources)
+        unknown = self._mirror.unknown(failure.sources)
         suffix = f" (of messages that were never sent: {', '.join(unknown)})" if unknown else ""
         known_sources = [source for source in failure.sources if source not in unknown]
         self.store.add(FAILURE, failure.why + suffix, sources=known_sources)
 
-    def _recorded_mode(self) -> str:
-        """Return the mode in which the episode is or was played; empty if it was never played."""
-        declaration = self.store.newest(SERVER)
-        return "" if declaration is None else str(declaration.meta["mode"])
+    def _declaration(self) -> Mapping[str, Any]:
+        """Return mode, episode and capabilities as they were when the episode was played; empty if it never was."""
+        entry = self.store.newest(SERVER)
+        return {} if entry is None else entry.meta
 
-    def _recorded_capabilities(self) -> Capabilities:
-        declaration = self.store.newest(SERVER)
-        return Capabilities() if declaration is None else Capabilities(**declaration.meta["can"])
-
-    def _episode(self) -> str:
-        declaration = self.store.newest(SERVER)
-        return "" if declaration is None else str(declaration.meta["episode"])
-
-    def _state_reader(self, capabilities: Capabilities) -> StateReader:
-        return StateReader(
-            self._session(), capabilities, self.store, self._open_mirror(capabilities).writes, self._episode()
-        )
-
-    def _open_mirror(self, capabilities: Capabilities) -> Mirror:
-        if self._mirror is None:
-            self._mirror = Mirror(self.store, capabilities, self.bookkeeping_kinds | self.global_kinds)
-        return self._mirror
+    @cached_property
+    def _mirror(self) -> Mirror:
+        capabilities = Capabilities(**self._declaration().get("can", {}))
+        return Mirror(self.store, capabilities, self.bookkeeping_kinds | self.global_kinds)
 
     def _session(self) -> ServerSession:
         if self.tools.server is None:

@@ -9,7 +9,7 @@ from memflow.errors import ServerFailed
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE
-from memflow.memories.server.protocol import Capabilities, SentMessage, WireItem
+from memflow.memories.server.protocol import Capabilities, SentMessage, Wire, WireItem
 
 MEMORY = "memory"
 """The kind of an entry whose item has no usable kind of its own."""
@@ -25,14 +25,14 @@ def is_unstored(entry_id: str) -> bool:
     return entry_id.startswith(UNSTORED)
 
 
-@dataclass(frozen=True)
-class SentWrite:
-    """A write that was sent, or a request to `forget`. `failed` is whether the server reported that it failed.
+class SentWrite(Wire):
+    """A write that was sent, or a request to `forget`, as the metadata of an entry.
 
-    `extracted` are the texts that the server declares for the write, if it does.
+    `failed` is whether the server reported that it failed. `extracted` are the texts that the server declares for the
+    write, if it does.
     """
 
-    number: int
+    write: int
     messages: tuple[SentMessage, ...]
     failed: bool = False
     forget: ForgetRequest | None = None
@@ -49,22 +49,7 @@ class SentWrite:
         count = len(self.messages)
         content = f"{count} message{'' if count == 1 else 's'}"
         content = content if self.forget is None else f"forget by {self.forget.by}"
-        return f"write {self.number}: {content}" + (", failed" * self.failed)
-
-    def meta(self) -> dict[str, Any]:
-        """Return metadata of an entry: `write` (the number), `messages`, and `failed`, `extracted`, `forget` if set."""
-        messages = [message.model_dump(mode="json", exclude_none=True) for message in self.messages]
-        meta = {"write": self.number, "messages": messages, **({"failed": True} if self.failed else {})}
-        if self.extracted is not None:
-            meta["extracted"] = list(self.extracted)
-        return meta if self.forget is None else {**meta, "forget": self.forget.to_json()}
-
-    @classmethod
-    def from_entry(cls, entry: Item) -> "SentWrite":
-        """Return the write that an entry records."""
-        messages = tuple(SentMessage.model_validate(message) for message in entry.meta["messages"])
-        forget = ForgetRequest.from_json(entry.meta["forget"]) if "forget" in entry.meta else None
-        return cls(entry.meta["write"], messages, entry.meta.get("failed", False), forget)
+        return f"write {self.write}: {content}" + (", failed" * self.failed)
 
 
 @dataclass
@@ -85,7 +70,7 @@ class Mirror:
 
     def __post_init__(self) -> None:
         for entry in self.store.live(WRITE):
-            self.add_write(SentWrite.from_entry(entry))
+            self.add_write(SentWrite.model_validate(entry.meta))
         for entry in self.store.live():
             if "id" in entry.meta:
                 self._entries[entry.meta["id"]] = entry.entry_id
@@ -93,7 +78,7 @@ class Mirror:
     def add_write(self, write: SentWrite) -> None:
         """Add a write, whose messages may be sources of items from now on."""
         self.writes.append(write)
-        self._message_ids_by_write[str(write.number)] = write.ids
+        self._message_ids_by_write[str(write.write)] = write.ids
         for message in write.messages:
             self._messages.setdefault(message.id, len(self._messages))
 
@@ -131,7 +116,9 @@ class Mirror:
         valid = []
         for item in current:
             if problem := self._problem(item, checked_ids):
-                self._record_failure(problem)
+                if problem not in self._reported:
+                    self._reported.add(problem)
+                    self.store.add(FAILURE, problem, sources=())
             else:
                 valid.append(item)
         entries = [self._find(item) for item in valid]
@@ -184,11 +171,6 @@ class Mirror:
                 "up to the state that was read. Return ids that were sent."
             )
         return ""
-
-    def _record_failure(self, problem: str) -> None:
-        if problem not in self._reported:
-            self._reported.add(problem)
-            self.store.add(FAILURE, problem, sources=())
 
     def _write_entry(self, item: WireItem, entry: Item | None, previous: Item | None = None) -> Item:
         """Return the entry of an item: `entry` if there is one, a revision of an earlier entry, or a new entry."""
@@ -257,21 +239,16 @@ class Mirror:
         return meta
 
 
-def wire_items(store: EntryStore, capabilities: Capabilities) -> list[WireItem]:
+def wire_items(store: EntryStore) -> list[WireItem]:
     """Return the items of the current entries for `restore`, with the sources that the server reported."""
-    items = []
-    for entry in store.live():
-        if "id" in entry.meta:
-            sources = {"none": (), "write": entry.meta.get("writes", ()), "message": entry.sources}[
-                capabilities.sources
-            ]
-            items.append(
-                WireItem(
-                    id=entry.meta["id"],
-                    text=entry.text,
-                    sources=tuple(sources),
-                    sent_at=entry.meta.get("sent_at"),
-                    kind=entry.meta.get("kind", entry.kind),
-                )
-            )
-    return items
+    return [
+        WireItem(
+            id=entry.meta["id"],
+            text=entry.text,
+            sources=tuple(entry.meta.get("writes", entry.sources)),
+            sent_at=entry.meta.get("sent_at"),
+            kind=entry.meta.get("kind", entry.kind),
+        )
+        for entry in store.live()
+        if "id" in entry.meta
+    ]

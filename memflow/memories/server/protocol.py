@@ -141,38 +141,29 @@ class Connection(Protocol):
 
     async def hello(self) -> Hello:
         """Return the server's answer to `hello`, which is requested once per start."""
-        ...
 
     async def reset(self, space: str) -> None:
         """Empty a space, or create it."""
-        ...
 
     async def write(self, space: str, write: int, messages: Sequence[SentMessage]) -> WriteAnswer:
         """Write messages to a space. `write` is the number of the write in this space, from 1."""
-        ...
 
     async def read(
         self, space: str, query: str, k: int, *, asked_at: str | None = None, as_of: int | None = None
     ) -> ReadAnswer:
         """Return at most `k` items for a query; with `as_of`, as of the end of the write with this number."""
-        ...
 
     async def export(self, space: str) -> ExportAnswer:
         """Return all items of a space."""
-        ...
 
     async def forget(self, space: str, write: int, request: ForgetRequest) -> WriteAnswer:
         """Delete what a request names. It has a number as a write has: earlier states keep what they had."""
-        ...
 
     async def fork(self, space: str, to: str) -> None:
         """Copy a space."""
-        ...
 
     async def restore(self, space: str, items: Sequence[WireItem]) -> None:
         """Fill an empty space with items, without a model."""
-        ...
 
     async def close(self, space: str) -> None:
         """Delete a space that is not used any more."""
-        ...

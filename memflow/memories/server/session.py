@@ -7,7 +7,7 @@ that has it. Space names have a random prefix, because other runs may use the sa
 import asyncio
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import reduce
 from secrets import token_hex
@@ -23,7 +23,7 @@ from memflow.timing import count_waiting
 EMPTY_STATE = digest("an empty space")
 """The state of a space without writes."""
 RESTORED = 32
-"""Spaces of restored states that exist at once, on a server that allows any number."""
+"""Spaces of restored states that are kept for later reads, on a server that allows any number."""
 LONGEST_NAME = 200
 """Characters of an episode's id in the name of its space."""
 
@@ -32,7 +32,7 @@ def next_state(state: str, write: SentWrite) -> str:
     """Return the digest of a state after a write."""
     forget = [] if write.forget is None else [write.forget.to_json()]
     messages = [message.model_dump(mode="json") for message in write.messages]
-    return digest(state, write.number, messages, *forget)
+    return digest(state, write.write, messages, *forget)
 
 
 def state_of(writes: Iterable[SentWrite]) -> str:
@@ -73,10 +73,8 @@ class ServerSession:
         self._prefix = token_hex(4)
         self._opened = 0
         self._hello: Hello | None = None
-        self._lock = asyncio.Lock()
         self._released = asyncio.Event()
         self._open_count = 0
-        self._restored_count = 0
         self._reusable: OrderedDict[str, Space] = OrderedDict()
         self._building: dict[str, asyncio.Lock] = {}
         self._by_state: dict[str, Space] = {}
@@ -90,9 +88,8 @@ class ServerSession:
 
     async def hello(self) -> Hello:
         """Return the server's answer to `hello`."""
-        async with self._lock:
-            if self._hello is None:
-                self._hello = await self.connection.hello()
+        if self._hello is None:
+            self._hello = await self.connection.hello()
         return self._hello
 
     def find(self, state: str) -> Space | None:
@@ -112,7 +109,9 @@ class ServerSession:
         """
         limit = (await self.hello()).can.spaces
         while limit and self._open_count >= limit:
-            await self._evict_or_wait()
+            if not await self._evict():
+                self._released.clear()
+                await self._released.wait()
         self._open_count += 1
         self._opened += 1
         return Space(f"{self._prefix}.{self._opened}/{episode_id[:LONGEST_NAME]}{moment}")
@@ -120,10 +119,8 @@ class ServerSession:
     async def close(self, space: Space) -> None:
         """Delete a space, so that another can be opened. A space that the server cannot delete stays unused."""
         self.release(space)
-        try:
+        with suppress(ServerFailed):  # nothing reads the space again
             await self.connection.close(space.name)
-        except ServerFailed:
-            return  # nothing reads the space again
 
     def release(self, space: Space) -> None:
         """Forget a space without a request, such as after an error that ends the step."""
@@ -149,38 +146,29 @@ class ServerSession:
             space.users -= 1
             self._reusable.move_to_end(key)
             self._released.set()
+        while len(self._reusable) > RESTORED and await self._evict():
+            pass
 
     async def _build(self, episode_id: str, moment: str, fill: Callable[[Space], Awaitable[None]]) -> Space:
-        """Open a space and fill it. If all restored spaces are in use, wait until one is released."""
-        while self._restored_count >= RESTORED:
-            await self._evict_or_wait()
-        self._restored_count += 1
-        space = None
+        space = await self.open(episode_id, moment)
         try:
-            space = await self.open(episode_id, moment)
             await fill(space)
         except BaseException as error:
-            self._restored_count -= 1
-            if isinstance(error, ServerFailed) and space is not None:
+            if isinstance(error, ServerFailed):
                 await self.close(space)
-            elif space is not None:
+            else:
                 self.release(space)
             raise
         return space
 
-    async def _close_restored(self, space: Space) -> None:
-        self._restored_count -= 1
-        await self.close(space)
-
-    async def _evict_or_wait(self) -> None:
-        """Close the restored space that is unused for longest; if all are used, wait until a space is released."""
+    async def _evict(self) -> bool:
+        """Close the restored space that is unused for longest. Return False if all are used."""
         for key, space in self._reusable.items():
             if not space.users and not self._building[key].locked():
                 del self._reusable[key], self._building[key]
-                await self._close_restored(space)
-                return
-        self._released.clear()
-        await self._released.wait()
+                await self.close(space)
+                return True
+        return False
 
 
 _SESSIONS: WeakKeyDictionary[Connection, ServerSession] = WeakKeyDictionary()

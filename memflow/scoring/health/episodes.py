@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from memflow.errors import BadInput
 from memflow.memories.entries import Item
 from memflow.memories.memory import FAILURE
-from memflow.memories.server.evidence import declared_capabilities
+from memflow.memories.server.capabilities import declared_capabilities
 from memflow.memories.server.mirror import WRITE, is_unstored
 from memflow.memories.systems import System
 from memflow.records import QUARANTINED_PROBE, FailureAttribution, Probe, Reply, TranscriptMessage

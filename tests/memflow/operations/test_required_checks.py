@@ -9,8 +9,7 @@ from memflow.errors import BadSettings
 from memflow.operations.front import Front
 from memflow.operations.required_checks import run_required_checks, skip_checks, unchecked
 from memflow.operations.selection import Selection, select
-from memflow.resources.memory_servers.declaration import read_hello
-from memflow.resources.memory_servers.stored_checks import has_passed
+from memflow.resources.memory_servers.declaration import has_passed, read_hello
 
 SERVER = """
 import runpy, sys
@@ -101,7 +100,7 @@ def test_check_of_an_address_holds_for_a_day_and_for_name_and_version(
         assert not has_passed(name, own, empty.folder, hello.model_copy(update={"version": "2"}))
         changed = own.model_copy(update={"settings": {"grain": "turn"}})
         assert not has_passed(name, changed, empty.folder, hello)
-        monkeypatch.setattr("memflow.resources.memory_servers.stored_checks.HOURS_OF_ADDRESS", 0)
+        monkeypatch.setattr("memflow.resources.memory_servers.declaration.HOURS_OF_ADDRESS", 0)
         assert not has_passed(name, own, empty.folder, hello)
 
 

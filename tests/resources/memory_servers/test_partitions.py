@@ -16,7 +16,7 @@ from memflow.memories.server.protocol import Connection
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.declaration import read_hello
-from memflow.resources.memory_servers.stdio_transport import StdioTransport
+from memflow.resources.memory_servers.process import StdioTransport
 from memflow.resources.models.memory_check import check_memory_server
 from memflow.resources.models.models import Models
 from memflow.resources.settings.settings import load

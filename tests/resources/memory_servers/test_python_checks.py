@@ -13,7 +13,7 @@ import pytest
 from memflow.memories.design import Design
 from memflow.memories.memory import Memory, Message, Recall
 from memflow.resources.memory_servers.check_lines import CheckLine
-from memflow.resources.memory_servers.python_checks import check_python
+from memflow.resources.memory_servers.server_checks import check_python
 
 SERVICE: dict[str, list[str]] = {}
 NUMBERS = itertools.count()

@@ -27,8 +27,7 @@ from memflow.resources.endpoints.endpoint import Endpoint
 from memflow.resources.endpoints.profiles import Profile
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.model_proxy.access import ModelAccess
-from memflow.resources.model_proxy.forwarding import ForwardingChat
-from memflow.resources.model_proxy.scripted_answers import ScriptedAnswers
+from memflow.resources.model_proxy.chats import ForwardingChat, ScriptedAnswers
 from memflow.resources.model_proxy.server import MAX_BODY, ModelProxy
 
 CONTEXT = RequestContext("r", "memory", "memory", "d", "mine", "small")

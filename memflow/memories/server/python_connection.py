@@ -1,9 +1,9 @@
-"""A memory in Python behind the protocol of memory servers, for the checks: each space is a store of its own."""
+"""A memory in Python behind the protocol of memory servers, for checks and dry runs: a space is a store."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from memflow.errors import ReportedError, ServerFailed
+from memflow.errors import ReportedError
 from memflow.memories.entries import EntryStore, Item
 from memflow.memories.forgetting import ForgetRequest
 from memflow.memories.memory import FAILURE, Memory, Message
@@ -29,10 +29,14 @@ class PythonSpace:
 
 
 class PythonConnection:
-    """The memories that `create` returns on a store, as the spaces of a memory server."""
+    """The memories that `create` returns on a store, as the spaces of a memory server, which declares `can`.
 
-    def __init__(self, create: Callable[[EntryStore], Memory]) -> None:
+    Without it, it declares what the class does. A memory in Python has no `restore`: entries are restored by `fork`.
+    """
+
+    def __init__(self, create: Callable[[EntryStore], Memory], can: Capabilities | None = None) -> None:
         self._create = create
+        self._can = can
         self.spaces: dict[str, PythonSpace] = {}
 
     async def hello(self) -> Hello:
@@ -51,7 +55,8 @@ class PythonConnection:
             "forget": sorted(memory.forgets),
             "design": memory.design,
         }
-        return Hello(name=type(memory).__name__, version=str(memory.version), can=Capabilities(**declared))
+        can = self._can or Capabilities(**declared)
+        return Hello(name=type(memory).__name__, version=str(memory.version), can=can)
 
     async def reset(self, space: str) -> None:
         """Create a memory on an empty store."""
@@ -108,8 +113,8 @@ class PythonConnection:
         self.spaces[to] = PythonSpace(memory, [*opened.sequences], [*opened.messages])
 
     async def restore(self, space: str, items: Sequence[WireItem]) -> None:
-        """Raise ServerFailed: entries are restored by `fork`."""
-        raise ServerFailed("a memory in Python is restored from its entries, and not from items. Use `fork`.")
+        """Raise ReportedError, since items are no entries."""
+        raise ReportedError("a memory in Python has no `restore`. Use `fork`.")
 
     async def close(self, space: str) -> None:
         """Delete a memory."""

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from memflow.errors import RequestRefused
-from memflow.resources.model_proxy.scripted_answers import schema_value
+from memflow.resources.model_proxy.chats import schema_value
 
 TEXT = "Ann moved to Oslo. She likes tea."
 

@@ -3,8 +3,8 @@
 import pytest
 
 from memflow.memories.entries import Item
-from memflow.memories.server.notes import likely_positions
 from memflow.memories.server.protocol import SentMessage
+from memflow.memories.server.reading import likely_positions
 
 SAID = (
     "I like tea.",

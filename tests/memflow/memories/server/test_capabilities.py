@@ -6,7 +6,7 @@ import pytest
 from faulty_server import EVERYTHING
 
 from memflow.errors import BadSettings
-from memflow.memories.server.modes import choose_mode
+from memflow.memories.server.capabilities import choose_mode
 from memflow.memories.server.protocol import Capabilities, Hello
 
 
