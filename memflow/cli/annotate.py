@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.annotation_report import report_data, report_text
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.options import DomainArgument, argument, option
+from memflow.cli.options import DomainArgument, argument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.import_paths import assistant_name

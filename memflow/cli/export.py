@@ -5,9 +5,15 @@ from typing import Annotated, ClassVar
 
 import typer
 
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference
-from memflow.cli.options import AssistantArgument, DomainArgument, FileArgument, OverwriteOption, argument
+from memflow.cli.options import (
+    AssistantArgument,
+    DomainArgument,
+    FileArgument,
+    OverwriteOption,
+    argument,
+    front_of,
+)
 from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.cli.views import ExportGroup
 from memflow.operations.stored_names import check_played

@@ -12,11 +12,10 @@ import typer
 from memflow.benchmarks import registry
 from memflow.benchmarks.own_files import Conversion
 from memflow.benchmarks.views import ExportedFile, Import, ImportedResults
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference, LazyGroup, build_command
-from memflow.cli.options import FileArgument, OverwriteOption, argument
+from memflow.cli.options import FileArgument, OverwriteOption, argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result, write
-from memflow.cli.views import loaded, parameter, printed, reader_of, with_signature
+from memflow.cli.views import loaded, printed, reader_of
 from memflow.errors import BadInput
 from memflow.rendering.texts import first_lines, heading, note
 
@@ -95,23 +94,19 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
 
 
 def _conversion_function(conversion: Conversion) -> Callable[..., None]:
-    """Return a function whose signature is that of a conversion, from which typer builds the command."""
+    """Return the function from which typer builds the command of a conversion."""
 
-    def run(ctx: typer.Context, file: Path, out: Path, force: bool, form: Format) -> None:
+    def run(
+        file: Annotated[Path, argument("FILE", "The file to convert.")],
+        out: FileArgument = Path(conversion.out),
+        force: OverwriteOption = False,
+        form: FormatOption = Format.table,
+    ) -> None:
         found: ExportedFile = loaded(conversion.convert)(file, out)
         write(out, found.text, force)
         print_result(form, dict(found.data), *printed(found.parts))
 
-    file = Annotated[Path, argument("FILE", "The file to convert.")]
-    return with_signature(
-        run,
-        [
-            parameter("file", file),
-            parameter("out", FileArgument, Path(conversion.out)),
-            parameter("force", OverwriteOption, False),
-            parameter("form", FormatOption, Format.table),
-        ],
-    )
+    return run
 
 
 def _print(form: Format, domain: str, results: ImportedResults) -> None:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.options import option
+from memflow.cli.options import front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput, BadSettings
 from memflow.operations.messages import message

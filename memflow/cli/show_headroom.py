@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
 from memflow.cli.options import (
     AnyAssistantArgument,
     AnyDomainArgument,
     EmbedderOption,
     EmbedderPresetOption,
     EmbedderUrlOption,
+    front_of,
 )
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.selection import select

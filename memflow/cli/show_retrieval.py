@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
+from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names

@@ -14,12 +14,12 @@ from rich.console import RenderableType
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import LazyGroup, as_of_option, build_command
-from memflow.cli.options import FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, line_width, print_result, write
+from memflow.cli.options import FileArgument, OverwriteOption, argument, front_of
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.errors import BadInput
 from memflow.labels import score_label
+from memflow.operations.messages import terminal_console
 from memflow.rendering.evidence import gaps, health, label_note
 from memflow.rendering.tables import Text, table
 from memflow.rendering.texts import heading, note
@@ -60,7 +60,7 @@ def reader_of(ctx: typer.Context) -> Reader:
     """Return a reader of the lake in the settings of a command."""
     from memflow.resources.lake_reader import LakeReader
 
-    return LakeReader(front_of(ctx).load(), front_of(ctx).lake(), line_width())
+    return LakeReader(front_of(ctx).load(), front_of(ctx).lake(), terminal_console().width)
 
 
 def printed(parts: Iterable[Part]) -> list[RenderableType]:

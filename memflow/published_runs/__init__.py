@@ -11,7 +11,7 @@ published`.
 """
 
 from memflow.published_runs.collection import read_run
-from memflow.published_runs.forms import declared_runs, find_run
+from memflow.published_runs.forms import declared_runs
 from memflow.published_runs.rows import Claim, DeclaredRun, PublishedAnswer, PublishedRun
 
 __all__ = [
@@ -20,6 +20,5 @@ __all__ = [
     "PublishedAnswer",
     "PublishedRun",
     "declared_runs",
-    "find_run",
     "read_run",
 ]
