@@ -16,7 +16,7 @@ from memflow.resources.publishing.completeness import all_gaps, assistant_gaps
 from memflow.resources.publishing.health import stored_health
 from memflow.resources.publishing.partition_scores import partition_scores
 from memflow.resources.settings.protocol_values import protocol_meta
-from memflow.scoring.completeness import INCOMPLETE
+from memflow.scoring.completeness import gap_meta
 from memflow.scoring.health.markdown import health_markdown
 
 VERDICTS = "score.verdicts"
@@ -49,9 +49,8 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
 
 def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
     """Return what the verdicts depend on: missing data, the protocol, the inputs of the evaluation, and the judges."""
-    gaps = assistant_gaps(run.domain.name, run.assistant, run.lake)
     return {
-        **({INCOMPLETE: gaps} if gaps else {}),
+        **gap_meta(assistant_gaps(run.domain.name, run.assistant, run.lake)),
         **protocol_meta(table, run.settings, run.domain, run.assistant),
         **inputs_meta(run.fingerprints, run.domain, run.assistant),
         **judges_meta(run.settings, run.domain, rows),
@@ -60,8 +59,7 @@ def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[s
 
 def ranking_gaps(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
     """Return the data that the domain of the rankings lacks."""
-    gaps = all_gaps(run.lake.intact_facts("question.probes", run.domain.name), None)
-    return {INCOMPLETE: gaps} if gaps else {}
+    return gap_meta(all_gaps(run.lake.intact_facts("question.probes", run.domain.name), None))
 
 
 def claim_judges(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
@@ -72,9 +70,9 @@ def claim_judges(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str
 def shown_gaps(run: PartitionRun, table: str) -> dict[str, Any]:
     """Return what is missing in the assistant's results, and the address of its page in the report."""
     facts = run.lake.intact_facts
-    gaps = all_gaps(facts("question.probes", run.domain.name), facts(table, run.key))
+    gaps = gap_meta(all_gaps(facts("question.probes", run.domain.name), facts(table, run.key)))
     link = report_link(run.settings.home, "probes", domain=run.domain.name, assistant=run.assistant)
-    return {**({INCOMPLETE: gaps} if gaps else {}), **link}
+    return {**gaps, **link}
 
 
 def health_metadata(run: PartitionRun, table: str) -> dict[str, Any]:
