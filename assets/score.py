@@ -3,13 +3,14 @@
 leaderboard.py and drift.py have the scores over all partitions.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 import dagster as dg
 
 from memflow.assets.automation import when_inputs_settle, when_models_change
-from memflow.assets.evaluation_inputs import inputs_meta, judges_meta
+from memflow.assets.evaluation_inputs import evaluation_inputs, judges_meta
 from memflow.assets.metadata import report_link, score_metadata
 from memflow.assets.step_assets import PartitionRun, StepAssets, upstream_of
 from memflow.resources.publishing.completeness import all_gaps, assistant_gaps
@@ -17,6 +18,7 @@ from memflow.resources.publishing.health import stored_health
 from memflow.resources.publishing.partition_scores import partition_scores
 from memflow.resources.settings.protocol_values import protocol_meta
 from memflow.scoring.completeness import gap_meta
+from memflow.scoring.drift import INPUTS
 from memflow.scoring.health.markdown import health_markdown
 
 VERDICTS = "score.verdicts"
@@ -49,10 +51,11 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
 
 def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
     """Return what the verdicts depend on: missing data, the protocol, the inputs of the evaluation, and the judges."""
+    inputs = evaluation_inputs(run.fingerprints, run.domain, run.assistant)
     return {
         **gap_meta(assistant_gaps(run.domain.name, run.assistant, run.lake)),
         **protocol_meta(table, run.settings, run.domain, run.assistant),
-        **inputs_meta(run.fingerprints, run.domain, run.assistant),
+        INPUTS: json.dumps(inputs, ensure_ascii=False),
         **judges_meta(run.settings, run.domain, rows),
     }
 

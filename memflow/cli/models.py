@@ -9,7 +9,7 @@ from memflow.cli.lazy_commands import App
 from memflow.cli.options import argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput, ChatError
-from memflow.operations.finding import PATIENCE
+from memflow.operations.findings import PATIENCE
 from memflow.operations.messages import message
 from memflow.rendering.tables import Text, table_of
 from memflow.rendering.texts import heading, note

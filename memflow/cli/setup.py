@@ -153,7 +153,7 @@ def doctor(
 
 def _clean(settings: "Settings", form: Format) -> None:
     """Remove old replaced rows, and list them by table."""
-    from memflow.operations.stored_health import clean
+    from memflow.operations.findings import clean
 
     sizes, stored = clean(settings)
     removed = sum(sizes.values())

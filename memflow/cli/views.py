@@ -6,7 +6,8 @@ imports no benchmark.
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -25,35 +26,22 @@ from memflow.rendering.tables import Text, table
 from memflow.rendering.texts import heading, note
 from memflow.scoring.completeness import incomplete_results
 
+if TYPE_CHECKING:
+    from memflow.benchmarks.spec import BenchmarkSpec
+
 
 class ViewGroup(LazyGroup):
     """The command group `memflow show`: its built-in commands and the views that benchmarks declare."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *registry.views()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = super().get_command(ctx, cmd_name)
-        if command is None and cmd_name in registry.views():
-            spec, view = registry.views()[cmd_name]
-            panel = spec.title if spec else None
-            command = build_command(cmd_name, view.help, _view_function(view), panel)
-            command.params.append(as_of_option())
-            self.commands[cmd_name] = command
-        return command
+    def declared(self) -> Mapping[str, Callable[[], Any]]:
+        return {name: partial(_view_command, name, *view) for name, view in registry.views().items()}
 
 
 class ExportGroup(LazyGroup):
     """The command group `memflow export`: its built-in commands and the exports that benchmarks declare."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *registry.exports()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        exports = registry.exports().get(cmd_name)
-        if exports is None:
-            return super().get_command(ctx, cmd_name)
-        return build_command(cmd_name, next(iter(exports.values())).help, _export_function(cmd_name, exports))
+    def declared(self) -> Mapping[str, Callable[[], Any]]:
+        return {name: partial(_export_command, name, exports) for name, exports in registry.exports().items()}
 
 
 def reader_of(ctx: typer.Context) -> Reader:
@@ -82,8 +70,8 @@ def _printed(part: Part) -> RenderableType:
             return table(part.columns, rows, part.title)
 
 
-def _view_function(view: View) -> Callable[..., None]:
-    """Return a function whose signature contains the view's options, from which typer builds the command."""
+def _view_command(name: str, spec: "BenchmarkSpec | None", view: View) -> Any:
+    """Return the command of a view, with the view's options."""
 
     def run(ctx: typer.Context, form: Format, **options: Any) -> None:
         result: Answer = loaded(view.show)(reader_of(ctx), **options)
@@ -93,11 +81,14 @@ def _view_function(view: View) -> Callable[..., None]:
         print_result(form, data, *parts, *label_note(label, result.caveat), rows=result.records or None)
 
     form = parameter("form", FormatOption, Format.table)
-    return with_signature(run, [*map(option_parameter, view.options), form])
+    function = with_signature(run, [*map(option_parameter, view.options), form])
+    command = build_command(name, view.help, function, spec.title if spec else None)
+    command.params.append(as_of_option())
+    return command
 
 
-def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., None]:
-    """Return the function from which typer builds the command of an export."""
+def _export_command(name: str, exports: Mapping[str, Export]) -> Any:
+    """Return the command of an export."""
     titles = " or ".join(registry.spec_of(benchmark).title for benchmark in exports)
 
     def run(
@@ -119,7 +110,7 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
         data = {"file": str(file.absolute()), **made.data}
         print_result(form, data, note(f"{file} is written"), *printed(made.parts))
 
-    return run
+    return build_command(name, next(iter(exports.values())).help, run)
 
 
 def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:
