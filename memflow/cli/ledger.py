@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -33,13 +32,8 @@ COLUMNS = (
 )
 
 
-class AnswerKind(StrEnum):
-    """How the generation of a stored answer ended, or that its request followed an unusable answer."""
-
-    answered = "answered"
-    cut = "cut"
-    loop = "loop"
-    retried = "retried"
+AnswerKind = Literal["answered", "cut", "loop", "retried"]
+"""How the generation of a stored answer ended, or that its request followed an unusable answer."""
 
 
 @ledger.command()
@@ -88,8 +82,8 @@ def forget(
     from memflow.resources.ledger.maintenance import CompletionFilter, forgettable
     from memflow.resources.ledger.maintenance import forget as delete
 
-    retried = kind is AnswerKind.retried
-    chosen = CompletionFilter(model, prompt, run, kind.value if kind and not retried else "", digest, retried)
+    retried = kind == "retried"
+    chosen = CompletionFilter(model, prompt, run, kind if kind and not retried else "", digest, retried)
     if not chosen.conditions():
         raise BadInput(
             "no condition is given. Choose answers with --model, --prompt, --run, --kind or --digest."

@@ -1,8 +1,7 @@
 """`memflow show usage`: requests to the models, their tokens, seconds, cost, and cut answers."""
 
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from memflow.resources.settings.settings import Settings
 
 
-By = StrEnum("By", ("run", "stage", "role", "domain", "assistant", "model", "prompt"))
+By = Literal["run", "stage", "role", "domain", "assistant", "model", "prompt"]
 SUMS = {
     "calls": "requests",
     "cache_hits": "cache_hits",
@@ -53,7 +52,7 @@ def usage(
     from memflow.resources.ledger.usage import cost_text, known_sum
 
     settings = front_of(ctx).load()
-    chosen = [attribute.value for attribute in by or (By.stage, By.role, By.model)]
+    chosen: list[By] = by or ["stage", "role", "model"]
     with SqlLedger(settings.ledger_url) as ledger:
         rows = _rows(ledger, settings, chosen, run)
     if run is not None and not rows:

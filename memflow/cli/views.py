@@ -6,7 +6,6 @@ imports no benchmark.
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -15,7 +14,7 @@ from rich.console import RenderableType
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
-from memflow.cli.lazy_commands import LazyGroup, as_of_option, build_command
+from memflow.cli.lazy_commands import as_of_option, build_command
 from memflow.cli.options import FileArgument, OverwriteOption, argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.errors import BadInput
@@ -28,20 +27,6 @@ from memflow.scoring.completeness import incomplete_results
 
 if TYPE_CHECKING:
     from memflow.benchmarks.spec import BenchmarkSpec
-
-
-class ViewGroup(LazyGroup):
-    """The command group `memflow show`: its built-in commands and the views that benchmarks declare."""
-
-    def declared(self) -> Mapping[str, Callable[[], Any]]:
-        return {name: partial(_view_command, name, *view) for name, view in registry.views().items()}
-
-
-class ExportGroup(LazyGroup):
-    """The command group `memflow export`: its built-in commands and the exports that benchmarks declare."""
-
-    def declared(self) -> Mapping[str, Callable[[], Any]]:
-        return {name: partial(_export_command, name, exports) for name, exports in registry.exports().items()}
 
 
 def reader_of(ctx: typer.Context) -> Reader:
@@ -70,7 +55,7 @@ def _printed(part: Part) -> RenderableType:
             return table(part.columns, rows, part.title)
 
 
-def _view_command(name: str, spec: "BenchmarkSpec | None", view: View) -> Any:
+def view_command(name: str, spec: "BenchmarkSpec | None", view: View) -> Any:
     """Return the command of a view, with the view's options."""
 
     def run(ctx: typer.Context, form: Format, **options: Any) -> None:
@@ -87,7 +72,7 @@ def _view_command(name: str, spec: "BenchmarkSpec | None", view: View) -> Any:
     return command
 
 
-def _export_command(name: str, exports: Mapping[str, Export]) -> Any:
+def export_command(name: str, exports: Mapping[str, Export]) -> Any:
     """Return the command of an export."""
     titles = " or ".join(registry.spec_of(benchmark).title for benchmark in exports)
 

@@ -65,7 +65,8 @@ def spread(groups: Iterable[Group]) -> Spread:
     if not n:
         return Spread(0, None, None, None, None)
     mean = math.fsum(group.total for group in scored_groups) / n
-    squared_deviations = _around(scored_groups, mean)
+    terms = (group.squares - 2 * mean * group.total + group.scored * mean * mean for group in scored_groups)
+    squared_deviations = max(0.0, math.fsum(terms))  # rounding errors may be negative
     return Spread(
         n,
         mean,
@@ -125,9 +126,3 @@ def units_of(groups: Iterable[Group], independent: frozenset[str]) -> Units:
         )
         for episode, groups_of_episode in episodes.items()
     )
-
-
-def _around(groups: Sequence[Group], mean: float) -> float:
-    """Return the sum of squared differences between the values and `mean`; at least 0 despite rounding errors."""
-    terms = (group.squares - 2 * mean * group.total + group.scored * mean * mean for group in groups)
-    return max(0.0, math.fsum(terms))

@@ -11,14 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from memflow.published_runs import (
-    DeclaredRun,
-    PublishedAnswer,
-    PublishedRun,
-    declared_runs,
-    read_run,
-)
+from memflow.published_runs.collection import read_run
+from memflow.published_runs.forms import declared_runs
 from memflow.published_runs.layouts import layout_of
+from memflow.published_runs.rows import DeclaredRun, PublishedAnswer, PublishedRun
 
 FOLDER = Path(os.environ.get("MEMFLOW_DATA", "missing")) / "published_runs"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs published_runs in MEMFLOW_DATA")
