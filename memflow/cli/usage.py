@@ -1,7 +1,8 @@
 """`memflow show usage`: requests to the models, their tokens, seconds, cost, and cut answers."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from memflow.resources.settings.settings import Settings
 
 
-By = Literal["run", "stage", "role", "domain", "assistant", "model", "prompt"]
+By = StrEnum("By", ("run", "stage", "role", "domain", "assistant", "model", "prompt"))
 SUMS = {
     "calls": "requests",
     "cache_hits": "cache_hits",
@@ -52,7 +53,7 @@ def usage(
     from memflow.resources.ledger.usage import cost_text, known_sum
 
     settings = front_of(ctx).load()
-    chosen: list[By] = by or ["stage", "role", "model"]
+    chosen = [attribute.value for attribute in by or (By.stage, By.role, By.model)]
     with SqlLedger(settings.ledger_url) as ledger:
         rows = _rows(ledger, settings, chosen, run)
     if run is not None and not rows:
