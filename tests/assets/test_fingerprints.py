@@ -236,7 +236,7 @@ def test_changed_pronunciation_dictionary_makes_dependent_verdicts_stale(tmp_pat
         return Fingerprints(settings, bare.lake, bare.library)
 
     def changed(table: str, domain: str) -> bool:
-        return bare.step(WRITERS[table], domain, "full") != equipped().table(table, domain, "full")
+        return bare.step(WRITERS[table], domain, "full") != equipped().step(WRITERS[table], domain, "full")
 
     assert changed("score.verdicts", "memorybench_academic")
     assert not changed("answer.replies", "memorybench_academic")
