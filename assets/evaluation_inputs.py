@@ -4,7 +4,6 @@ The verdicts of an assistant store these inputs, so that resources/publishing/dr
 between two publications. They are no part of the input fingerprints, which decide what is stale (fingerprints.py).
 """
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -15,17 +14,11 @@ from memflow.fingerprint import digest
 from memflow.pipeline import steps_of
 from memflow.resources.settings.chat_models import Model
 from memflow.resources.settings.settings import Settings
-from memflow.scoring.drift import INPUTS
 from memflow.scoring.judges import JUDGES
 from memflow.scoring.scripted import SCRIPTED_JUDGE
 
 SHOWN = 8
 """Digits of a content hash that are shown."""
-
-
-def inputs_meta(fingerprints: Fingerprints, domain: Domain, assistant: str) -> dict[str, str]:
-    """Return the metadata `inputs` of an assistant's verdicts: `evaluation_inputs` as JSON."""
-    return {INPUTS: json.dumps(evaluation_inputs(fingerprints, domain, assistant), ensure_ascii=False)}
 
 
 def judges_meta(settings: Settings, domain: Domain, rows: Iterable[Any]) -> dict[str, str]:

@@ -100,10 +100,6 @@ class Fingerprints:
             self._code(step, benchmark, memory),
         )
 
-    def table(self, table: str, where: str | Domain = ALL, assistant: str = "") -> str:
-        """Return the fingerprint of a table: the fingerprint of the step that writes the table."""
-        return self.step(WRITERS[table], where, assistant)
-
     def up_to_date(
         self,
         scope: Scope,

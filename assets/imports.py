@@ -19,7 +19,7 @@ from memflow.resources.instance.instance import open_instance
 from memflow.resources.lake.lake import Lake
 from memflow.resources.settings.settings import Settings
 from memflow.run.recording import IMPORTED, SCRIPTED
-from memflow.scoring.completeness import INCOMPLETE, quarantine_gap
+from memflow.scoring.completeness import gap_meta, quarantine_gap
 from memflow.scoring.judges import JUDGES
 
 
@@ -46,8 +46,7 @@ def store_results(settings: Settings, domain: str, results: ImportedResults) -> 
     if results.replaced_prompts:
         meta["replaced_prompts"] = " ".join(results.replaced_prompts)
     missing = sum(reply.reason is not None for reply in results.replies)
-    if gap := quarantine_gap(missing, len(results.replies), "replies", "missing"):
-        meta[INCOMPLETE] = gap
+    meta |= gap_meta(quarantine_gap(missing, len(results.replies), "replies", "missing"))
     # What the memory held is not recorded; rules about replies and commands read these tables.
     unknown: dict[str, Sequence[Any]] = {"memory.transcripts": (), "memory.indexes": ()}
     tables = {**unknown, "answer.replies": results.replies, "score.verdicts": results.verdicts}

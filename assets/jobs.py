@@ -21,40 +21,36 @@ OBSERVE = ("observe_simulator", "observe_assistants")
 
 def build() -> list[Any]:
     """Return the Dagster jobs in pipeline order."""
-    return [
+    assets = dg.AssetSelection.assets
+    jobs = [
         *(
-            dg.define_asset_job(
-                name,
-                dg.AssetSelection.assets(*(table.split(".") for table in tables_of(scope))),
-                description=description,
-            )
+            (name, assets(*(table.split(".") for table in tables_of(scope))), description)
             for scope, (name, description) in JOBS.items()
         ),
-        dg.define_asset_job(
+        (
             RETRIEVAL_JOB,
-            dg.AssetSelection.assets(["score", "retrieval"]),
-            description="Search stored entries again: which read failures would a better search have avoided?",
+            assets(["score", "retrieval"]),
+            "Search stored entries again: which read failures would a better search have avoided?",
         ),
-        dg.define_asset_job(
+        (
             RETRIEVAL_ONLY_JOB,
-            dg.AssetSelection.assets(*(table.split(".") for table in RETRIEVAL_ONLY)),
-            description="Play episodes, and read the memory for each probe with evidence: retrieval without answers.",
+            assets(*(table.split(".") for table in RETRIEVAL_ONLY)),
+            "Play episodes, and read the memory for each probe with evidence: retrieval without answers.",
         ),
-        dg.define_asset_job(
-            report.JOB,
-            dg.AssetSelection.assets(report.KEY),
-            description="Write the report of all results as static files.",
-        ),
-        dg.define_asset_job(
+        (report.JOB, assets(report.KEY), "Write the report of all results as static files."),
+        (
             OBSERVE[0],
             MODELS - ASSISTANTS,
-            description="Observe the fingerprints of simulator, annotators and judge. One partition covers all.",
+            "Observe the fingerprints of simulator, annotators and judge. One partition covers all.",
         ),
-        dg.define_asset_job(
+        (
             OBSERVE[1],
             ASSISTANTS,
-            description="Observe the fingerprints of the assistants. One partition covers all.",
+            "Observe the fingerprints of the assistants. One partition covers all.",
         ),
+    ]
+    return [
+        dg.define_asset_job(name, selection, description=description) for name, selection, description in jobs
     ]
 
 

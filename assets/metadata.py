@@ -14,10 +14,10 @@ import dagster as dg
 
 from memflow.checks.evaluation import RuleResult
 from memflow.checks.every_table import REASON_IS_NORMAL
-from memflow.control_characters import visible
 from memflow.records import KEYS, TABLES, Score, columns
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.validation.gx import DATA_DOCS, SUITES, page_path
+from memflow.scoring.markdown import markdown_table
 from memflow.scoring.primary import score_numbers
 
 OWNERS = ["team:memflow"]
@@ -175,19 +175,16 @@ def preview(rows: Sequence[Any]) -> str:
         return "no rows"
     shown = [asdict(row) for row in rows[:PREVIEW_ROWS]]
     filled = [name for name in shown[0] if name != "vector" and any(_cell(row[name]) for row in shown)]
-    names = [name for name in filled if not _of_the_partition(name, rows)]
-    lines = ["| " + " | ".join(names) + " |", "|" + "---|" * len(names)]
-    lines += ["| " + " | ".join(_cell(row[name]) for name in names) + " |" for row in shown]
-    return "\n".join(lines)
-
-
-def _of_the_partition(name: str, rows: Sequence[Any]) -> bool:
-    return name in ("domain", "assistant") and len({getattr(row, name) for row in rows}) == 1
+    of_partition = {
+        name for name in ("domain", "assistant") if len({getattr(row, name, None) for row in rows}) == 1
+    }
+    names = [name for name in filled if name not in of_partition]
+    return markdown_table(names, [[_cell(row[name]) for name in names] for row in shown])
 
 
 def _cell(value: Any) -> str:
     text = "" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-    return _cut(visible(text).replace("|", "\\|").replace("\n", " "), PREVIEW_CHARACTERS)
+    return _cut(text, PREVIEW_CHARACTERS)
 
 
 def _cut(text: str, length: int) -> str:

@@ -11,7 +11,7 @@ import dagster as dg
 from memflow.assets.automation import when_models_change
 from memflow.assets.step_assets import PartitionRun, StepAssets
 from memflow.resources.publishing.completeness import all_gaps, domain_gaps
-from memflow.scoring.completeness import INCOMPLETE
+from memflow.scoring.completeness import gap_meta
 
 PROBES = "question.probes"
 
@@ -26,11 +26,9 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
 
 def stored_gaps(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
     """Return what the tables that the probes are built from lack, as `incomplete`; empty if nothing is missing."""
-    gaps = domain_gaps(run.domain, run.lake, run.data)
-    return {INCOMPLETE: gaps} if gaps else {}
+    return gap_meta(domain_gaps(run.domain, run.lake, run.data))
 
 
 def shown_gaps(run: PartitionRun, table: str) -> dict[str, str]:
     """Return what the domain lacks, with quarantined probes, as `incomplete`; empty if nothing is missing."""
-    gaps = all_gaps(run.lake.intact_facts(table, run.key), None)
-    return {INCOMPLETE: gaps} if gaps else {}
+    return gap_meta(all_gaps(run.lake.intact_facts(table, run.key), None))

@@ -3,20 +3,22 @@
 leaderboard.py and drift.py have the scores over all partitions.
 """
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
 import dagster as dg
 
 from memflow.assets.automation import when_inputs_settle, when_models_change
-from memflow.assets.evaluation_inputs import inputs_meta, judges_meta
+from memflow.assets.evaluation_inputs import evaluation_inputs, judges_meta
 from memflow.assets.metadata import report_link, score_metadata
 from memflow.assets.step_assets import PartitionRun, StepAssets, upstream_of
 from memflow.resources.publishing.completeness import all_gaps, assistant_gaps
 from memflow.resources.publishing.health import stored_health
 from memflow.resources.publishing.partition_scores import partition_scores
 from memflow.resources.settings.protocol_values import protocol_meta
-from memflow.scoring.completeness import INCOMPLETE
+from memflow.scoring.completeness import gap_meta
+from memflow.scoring.drift import INPUTS
 from memflow.scoring.health.markdown import health_markdown
 
 VERDICTS = "score.verdicts"
@@ -49,19 +51,18 @@ def build(factory: StepAssets) -> list[dg.AssetsDefinition]:
 
 def verdict_inputs(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
     """Return what the verdicts depend on, by name: missing data, the protocol, the evaluation's inputs, the judges."""
-    gaps = assistant_gaps(run.domain.name, run.assistant, run.lake)
+    inputs = evaluation_inputs(run.fingerprints, run.domain, run.assistant)
     return {
-        **({INCOMPLETE: gaps} if gaps else {}),
+        **gap_meta(assistant_gaps(run.domain.name, run.assistant, run.lake)),
         **protocol_meta(table, run.settings, run.domain, run.assistant),
-        **inputs_meta(run.fingerprints, run.domain, run.assistant),
+        INPUTS: json.dumps(inputs, ensure_ascii=False),
         **judges_meta(run.settings, run.domain, rows),
     }
 
 
 def ranking_gaps(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
     """Return what the domain of the rankings lacks, as `incomplete`; empty if nothing is missing."""
-    gaps = all_gaps(run.lake.intact_facts("question.probes", run.domain.name), None)
-    return {INCOMPLETE: gaps} if gaps else {}
+    return gap_meta(all_gaps(run.lake.intact_facts("question.probes", run.domain.name), None))
 
 
 def claim_judges(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str, str]:
@@ -72,9 +73,9 @@ def claim_judges(run: PartitionRun, table: str, rows: Iterable[Any]) -> dict[str
 def shown_gaps(run: PartitionRun, table: str) -> dict[str, Any]:
     """Return what the results lack, as `incomplete`, and the page's address, as `report`; each only if there is one."""
     facts = run.lake.intact_facts
-    gaps = all_gaps(facts("question.probes", run.domain.name), facts(table, run.key))
+    gaps = gap_meta(all_gaps(facts("question.probes", run.domain.name), facts(table, run.key)))
     link = report_link(run.settings.home, "probes", domain=run.domain.name, assistant=run.assistant)
-    return {**({INCOMPLETE: gaps} if gaps else {}), **link}
+    return {**gaps, **link}
 
 
 def health_metadata(run: PartitionRun, table: str) -> dict[str, Any]:

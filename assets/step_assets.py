@@ -29,7 +29,6 @@ from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.resources.steps import StepRunner
 from memflow.resources.vllm_servers.servers import VllmServers
-from memflow.run.context import Tables
 from memflow.scoring.completeness import sample_text
 
 UNFINISHED = "some requests failed"
@@ -88,21 +87,6 @@ class PartitionRun:
 
     def write(self, stored: "StoredMetadata" = nothing) -> dict[str, WrittenTable]:
         """Run the step, write its tables, and return them by name. `stored` returns further metadata of a table."""
-        tables = self._tables()
-        fingerprint = self.fingerprints.step(self.step, self.domain, self.assistant)
-        meta = {RUN: self.run_id, **self.fingerprints.provenance(self.step, self.domain, self.assistant)}
-        if unfinished := self.models.ledger.unfinished(self.run_id, self.step.stage):
-            fingerprint = UNFINISHED
-            meta[FAILED_REQUESTS] = str(unfinished)
-        meta |= unchecked_memory(self.settings, self.assistant)
-        written = {}
-        for table, rows in tables.items():
-            meta_of_table = {**meta, **stored(self, table, rows)}
-            written[table] = write_table(self.lake, table, self.key, rows, fingerprint, meta_of_table)
-        return written
-
-    def _tables(self) -> Tables:
-        """Return the rows of the step's tables, in the order in which the step declares them."""
         runner = StepRunner(self.settings, self.lake, self.data, self.models)
         tables = runner.run(
             self.step,
@@ -111,7 +95,18 @@ class PartitionRun:
             assistant=self.assistant,
             asks_probes=self.asks_probes,
         )
-        return {table: tables[table] for table in self.step.writes}
+        fingerprint = self.fingerprints.step(self.step, self.domain, self.assistant)
+        meta = {RUN: self.run_id, **self.fingerprints.provenance(self.step, self.domain, self.assistant)}
+        if unfinished := self.models.ledger.unfinished(self.run_id, self.step.stage):
+            fingerprint = UNFINISHED
+            meta[FAILED_REQUESTS] = str(unfinished)
+        meta |= unchecked_memory(self.settings, self.assistant)
+        written = {}
+        for table in self.step.writes:  # in the order in which the step declares them
+            rows = tables[table]
+            meta_of_table = {**meta, **stored(self, table, rows)}
+            written[table] = write_table(self.lake, table, self.key, rows, fingerprint, meta_of_table)
+        return written
 
     def results(
         self, written: Mapping[str, WrittenTable], shown: "ShownMetadata" = nothing
@@ -187,37 +182,25 @@ class StepAssets:
             models: dg.ResourceParam[Models],
             warehouse: dg.ResourceParam[Warehouse],
         ) -> Iterator[dg.MaterializeResult]:
-            run = self.partition_run(step, context, lake, data, models, warehouse)
+            domain, assistant = parts(context)
+            run = PartitionRun(
+                step=step,
+                domain=self.settings.domain(domain),
+                assistant=assistant,
+                run_id=context.run.run_id,
+                settings=self.settings,
+                fingerprints=self.fingerprints,
+                lake=lake,
+                data=data,
+                models=models,
+                warehouse=warehouse,
+                asks_probes=context.job_def.has_node_named("replies"),
+            )
             written = run.write(stored)
             release_after_growth()
             yield from run.results(written, shown)
 
         return assets
-
-    def partition_run(
-        self,
-        step: Step,
-        context: dg.AssetExecutionContext,
-        lake: Lake,
-        data: Library,
-        models: Models,
-        warehouse: Warehouse,
-    ) -> PartitionRun:
-        """Return the run of a step on the partition of a Dagster run."""
-        domain, assistant = parts(context)
-        return PartitionRun(
-            step=step,
-            domain=self.settings.domain(domain),
-            assistant=assistant,
-            run_id=context.run.run_id,
-            settings=self.settings,
-            fingerprints=self.fingerprints,
-            lake=lake,
-            data=data,
-            models=models,
-            warehouse=warehouse,
-            asks_probes=context.job_def.has_node_named("replies"),
-        )
 
     def _deps(self, step: Step) -> list[dg.AssetDep]:
         """Return the Dagster deps of a step: its tables and models. Records are mapped from data sets to domains."""

@@ -20,6 +20,7 @@ from typing import Any
 import pandas as pd
 
 from bench.measure import ROUNDS, report
+from bench.verdict_groups import groups_of
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench.scoring import make_scores, population
@@ -28,7 +29,7 @@ from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.records import Score, Verdict
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.warehouse import Warehouse
-from memflow.scoring.groups import Group, groups_of
+from memflow.scoring.groups import Group
 
 ASSISTANTS, PROBES, BOUND_S = 25, 8_000, 2.0
 MEASURES = ("", "one", "two", "three", "four")

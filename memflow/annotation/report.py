@@ -65,17 +65,17 @@ def make_report(sheet: Sheet, key: Mapping[str, str], annotations: Sequence[Anno
         )
     measured = []
     for aspect, part in sheet.by_aspect().items():
-        rows = [_row_of_one(part, key, annotator) for annotator in annotations]
+        rows = [
+            AgreementRow(
+                one.annotator, len(part.items.keys() & one.labels), 0, _mean_interval(part, key, [one])
+            )
+            for one in annotations
+        ]
         if len(annotations) > 1:
             rows.insert(0, _row_of_all(part, key, annotations))
         measured += [replace(row, aspect=aspect) for row in rows]
     notes = [sheet.header.note] if sheet.header.note else []
     return Report(sheet, measured, _annotated_items(sheet, key, annotations), notes)
-
-
-def _row_of_one(sheet: Sheet, key: Mapping[str, str], one: Annotations) -> AgreementRow:
-    labelled = sum(name in one.labels for name in sheet.items)
-    return AgreementRow(one.annotator, labelled, 0, _mean_interval(sheet, key, [one]))
 
 
 def _row_of_all(sheet: Sheet, key: Mapping[str, str], persons: Sequence[Annotations]) -> AgreementRow:

@@ -6,6 +6,7 @@ message, a session, a question) with the items to label. The key is a separate f
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
@@ -134,7 +135,7 @@ def make_sheet(header: Header, units: Iterable[Unit]) -> Sheet:
         ("unit", [unit.id for unit in sheet.units]),
         ("item", [item.id for unit in sheet.units for item in unit.items]),
     ):
-        if twice := _first_duplicate(names):
+        if twice := next((name for name, count in Counter(names).items() if count > 1), None):
             raise BadInput(f"the id {twice!r} occurs twice among the {what}s of the sheet. Rename one.")
     return Sheet(header=header.model_copy(update={"digest": sheet.digest}), units=sheet.units)
 
@@ -236,25 +237,14 @@ def read_lines(path: Path) -> list[str]:
 def parse_line(path: Path, number: int, lines: Sequence[str], shape: type[Model]) -> Model:
     """Return line `number` (from 1) as the Pydantic model `shape`. Raises BadInput with file, line and error."""
     try:
-        return shape.model_validate(json.loads(lines[number - 1]))
+        return shape.model_validate_json(lines[number - 1])
     except ValidationError as wrong:
         first = wrong.errors(include_url=False, include_input=False)[0]
         place = ".".join(str(part) for part in first["loc"]) or "the whole line"
-        raise BadInput(f"{path}, line {number}, {place}: {first['msg']}. Fix the line.") from wrong
-    except (ValueError, RecursionError) as wrong:
         raise BadInput(
-            f"{path}, line {number} is invalid JSON ({wrong}). Fix the line, or restore the file."
+            f"{path}, line {number}, {place}: {first['msg']}. Fix the line, or restore the file."
         ) from wrong
 
 
 def _label(item: Item, name: str) -> Label:
     return next(label for label in item.labels if label.name == name)
-
-
-def _first_duplicate(names: Sequence[str]) -> str | None:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return name
-        seen.add(name)
-    return None

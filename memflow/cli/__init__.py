@@ -11,9 +11,9 @@ from typing import Annotated, Any
 
 import typer
 
-from memflow.cli.front import Front
 from memflow.cli.lazy_commands import App, CommandReference, LazyGroup
 from memflow.errors import MemflowError
+from memflow.operations.front import Front
 from memflow.operations.messages import message
 from memflow.scoring.decisions import MISUSE
 

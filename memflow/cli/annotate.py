@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memflow.cli.annotation_report import report_data, report_text
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.options import DomainArgument, argument, option
+from memflow.cli.options import DomainArgument, argument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.import_paths import assistant_name
-from memflow.operations.stored_names import check_played
+from memflow.operations.stored_names import check_names, check_played
 from memflow.rendering.tables import Text
 from memflow.rendering.texts import note
 
 if TYPE_CHECKING:
-    from memflow.annotation.kind import DomainTables, KindConfig
+    from memflow.annotation.kind import DomainTables, Kind, KindConfig
     from memflow.resources.lake.lake import Lake
     from memflow.resources.settings.settings import Settings
 
@@ -60,13 +59,12 @@ def sample(
     The page is one file that needs no server. key.json contains the correct labels, if known: do not give it to the
     annotators.
     """
-    from memflow.annotation.kinds import kind_of
     from memflow.annotation.page import page_of
     from memflow.annotation.sheet import KEY, PAGE, write_sheet
     from memflow.resources.lake.lake import Lake
 
     settings = front_of(ctx).load()
-    chosen = kind_of(settings.domain(domain).benchmark, kind)
+    chosen = _kind(settings.domain(domain).benchmark, kind)
     if chosen.config.played and assistant is None:
         raise BadInput(
             f"the items of kind {kind} come from played conversations, so an assistant is needed. "
@@ -136,6 +134,18 @@ def report(
         [report_data(report) for report in reports],
         *(part for report in reports for part in report_text(report)),
     )
+
+
+def _kind(benchmark: str, name: str) -> "Kind":
+    """Return a benchmark's kind of annotation items by name. Raises BadInput for an unknown name."""
+    from memflow.benchmarks import registry
+
+    kinds = registry.annotation_kinds(benchmark)
+    if not kinds:
+        others = ", ".join(spec.name for spec in registry.specs() if spec.annotation)
+        raise BadInput(f"{benchmark} has no items to annotate. Choose a domain of one of: {others}")
+    check_names("", f"{benchmark} kind of items", [name], kinds)
+    return kinds[name]
 
 
 def _tables(

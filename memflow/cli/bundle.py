@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import DomainArgument, FileArgument, OverwriteOption, argument
+from memflow.cli.options import DomainArgument, FileArgument, OverwriteOption, argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.rendering.texts import note
 

@@ -6,8 +6,8 @@ import typer
 from rich.filesize import decimal
 
 from memflow.cli.data_get import get
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
+from memflow.cli.options import front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.own_data import check
 from memflow.operations.messages import message

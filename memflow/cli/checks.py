@@ -13,8 +13,7 @@ import typer
 from rich.console import RenderableType
 
 from memflow.checks.evaluation import RuleResult, combine
-from memflow.cli.front import front_of
-from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
+from memflow.cli.options import AssistantFilter, DomainFilter, argument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput, MemflowError
 from memflow.operations.stored_names import check_names

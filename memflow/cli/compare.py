@@ -8,8 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import DomainFilter
+from memflow.cli.options import DomainFilter, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.labels import meta_label
 from memflow.operations.stored_names import check_names

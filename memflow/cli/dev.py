@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.output import message
+from memflow.cli.options import front_of
+from memflow.operations.messages import message
 
 
 def dev(

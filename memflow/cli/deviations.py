@@ -4,8 +4,7 @@ from typing import Any
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AssistantFilter, DomainArgument
+from memflow.cli.options import AssistantFilter, DomainArgument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.rendering.tables import table_of
 from memflow.rendering.texts import note

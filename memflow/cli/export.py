@@ -1,29 +1,41 @@
 """`memflow export`: recorded runs, verdicts, and the exports that benchmarks declare."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Annotated, ClassVar
+from functools import partial
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.lazy_commands import App, CommandReference
-from memflow.cli.options import AssistantArgument, DomainArgument, FileArgument, OverwriteOption, argument
+from memflow.benchmarks import registry
+from memflow.cli.lazy_commands import App, CommandReference, LazyGroup
+from memflow.cli.options import (
+    AssistantArgument,
+    DomainArgument,
+    FileArgument,
+    OverwriteOption,
+    argument,
+    front_of,
+)
 from memflow.cli.output import Format, FormatOption, print_result, write
-from memflow.cli.views import ExportGroup
+from memflow.cli.views import export_command
 from memflow.operations.stored_names import check_played
 from memflow.rendering.texts import note
 
 PLAYED = "memory.transcripts"
 
 
-class Exports(ExportGroup):
-    """`memflow export`, with the commands that are imported when they run."""
+class Exports(LazyGroup):
+    """The command group `memflow export`: its own commands, and the exports that benchmarks declare."""
 
     references: ClassVar = {
         "bundle": CommandReference("memflow.cli.bundle:bundle"),
         "eee": CommandReference("memflow.cli.export_results:eee", reads_past=True),
         "inspect": CommandReference("memflow.cli.export_results:inspect", reads_past=True),
     }
+
+    def declared(self) -> Mapping[str, Callable[[], Any]]:
+        return {name: partial(export_command, name, exports) for name, exports in registry.exports().items()}
 
 
 export = App(
@@ -104,7 +116,6 @@ def verdicts(
 
     One verdict per line, after a header with the settings. The file contains no question, answer or gold.
     """
-    from memflow.benchmarks import registry
     from memflow.operations.operands import evaluated_of, parse_operand, read_operands
     from memflow.resources.publishing.comparisons import VERDICTS
     from memflow.scoring.verdict_file import verdict_text

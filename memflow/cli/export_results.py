@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AssistantFilter, DomainFilter, argument, option
+from memflow.cli.options import AssistantFilter, DomainFilter, argument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.labels import score_label
 from memflow.rendering.evidence import CAVEAT, label_note

@@ -13,8 +13,7 @@ from xml.etree import ElementTree
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
-from memflow.cli.options import DomainArgument, argument, option
+from memflow.cli.options import DomainArgument, argument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.control_characters import visible
 from memflow.errors import BadInput

@@ -4,8 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AssistantFilter, DomainFilter, RowsOption
+from memflow.cli.options import AssistantFilter, DomainFilter, RowsOption, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names

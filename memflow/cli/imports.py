@@ -4,6 +4,7 @@ Conversions write a file of own data instead, and do not use the lake.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar
 
@@ -12,11 +13,10 @@ import typer
 from memflow.benchmarks import registry
 from memflow.benchmarks.own_files import Conversion
 from memflow.benchmarks.views import ExportedFile, Import, ImportedResults
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, CommandReference, LazyGroup, build_command
-from memflow.cli.options import FileArgument, OverwriteOption, argument
+from memflow.cli.options import FileArgument, OverwriteOption, argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result, write
-from memflow.cli.views import loaded, parameter, printed, reader_of, with_signature
+from memflow.cli.views import loaded, printed, reader_of
 from memflow.errors import BadInput
 from memflow.rendering.texts import first_lines, heading, note
 
@@ -28,19 +28,12 @@ class ImportGroup(LazyGroup):
         "published": CommandReference("memflow.cli.published_runs:published")
     }
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*self.references, *registry.imports(), *registry.conversions()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name in self.references:
-            return super().get_command(ctx, cmd_name)
-        conversion = registry.conversions().get(cmd_name)
-        if conversion is not None:
-            return build_command(cmd_name, conversion.help, _conversion_function(conversion))
-        imports = registry.imports().get(cmd_name)
-        if imports is None:
-            return None
-        return build_command(cmd_name, next(iter(imports.values())).help, _import_function(cmd_name, imports))
+    def declared(self) -> Mapping[str, Callable[[], Any]]:
+        imports, conversions = registry.imports().items(), registry.conversions().items()
+        return {
+            **{name: partial(_import_command, name, of_benchmarks) for name, of_benchmarks in imports},
+            **{name: partial(_conversion_command, name, conversion) for name, conversion in conversions},
+        }
 
 
 imports = App(
@@ -50,8 +43,8 @@ imports = App(
 )
 
 
-def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., None]:
-    """Return the function from which typer builds a command that stores results."""
+def _import_command(name: str, imports: Mapping[str, Import]) -> Any:
+    """Return a command that stores results."""
     titles = " or ".join(registry.spec_of(benchmark).title for benchmark in imports)
 
     def run(
@@ -94,27 +87,23 @@ def _import_function(name: str, imports: Mapping[str, Import]) -> Callable[..., 
             )
         _print(form, domain, results)
 
-    return run
+    return build_command(name, next(iter(imports.values())).help, run)
 
 
-def _conversion_function(conversion: Conversion) -> Callable[..., None]:
-    """Return a function whose signature is that of a conversion, from which typer builds the command."""
+def _conversion_command(name: str, conversion: Conversion) -> Any:
+    """Return the command of a conversion."""
 
-    def run(ctx: typer.Context, file: Path, out: Path, force: bool, form: Format) -> None:
+    def run(
+        file: Annotated[Path, argument("FILE", "The file to convert.")],
+        out: FileArgument = Path(conversion.out),
+        force: OverwriteOption = False,
+        form: FormatOption = Format.table,
+    ) -> None:
         found: ExportedFile = loaded(conversion.convert)(file, out)
         write(out, found.text, force)
         print_result(form, dict(found.data), *printed(found.parts))
 
-    file = Annotated[Path, argument("FILE", "The file to convert.")]
-    return with_signature(
-        run,
-        [
-            parameter("file", file),
-            parameter("out", FileArgument, Path(conversion.out)),
-            parameter("force", OverwriteOption, False),
-            parameter("form", FormatOption, Format.table),
-        ],
-    )
+    return build_command(name, conversion.help, run)
 
 
 def _print(form: Format, domain: str, results: ImportedResults) -> None:

@@ -9,9 +9,8 @@ import typer
 from rich.console import RenderableType
 
 from memflow.chat.scripted import LABEL
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.options import MetricFilter, argument, option
+from memflow.cli.options import MetricFilter, argument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.messages import terminal_console
 from memflow.operations.stored_names import check_names

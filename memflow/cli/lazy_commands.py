@@ -42,7 +42,11 @@ class Command(PlainOptions, TyperCommand):
 
 
 class LazyGroup(PlainOptions, TyperGroup):
-    """A command group with `references` to further commands, which are listed before its own."""
+    """A command group with `references` to further commands, which are listed before its own.
+
+    `declared` returns the names of commands that benchmarks declare, with the functions that build them; they are
+    listed last.
+    """
 
     references: ClassVar[Mapping[str, CommandReference]] = {}
 
@@ -50,10 +54,16 @@ class LazyGroup(PlainOptions, TyperGroup):
         listed: Any = {**dict.fromkeys(self.references), **(commands or {})}
         super().__init__(commands=listed, **options)
 
+    def declared(self) -> Mapping[str, Callable[[], Any]]:
+        return {}
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *self.declared()]
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if self.commands.get(cmd_name) is None and cmd_name in self.references:
             self.commands[cmd_name] = load_command(cmd_name, self.references[cmd_name])
-        return self.commands.get(cmd_name)
+        return self.commands.get(cmd_name) or self.declared().get(cmd_name, lambda: None)()
 
 
 class App(typer.Typer):

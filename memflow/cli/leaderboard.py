@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AssistantFilter, DomainFilter, MetricFilter, option
+from memflow.cli.options import AssistantFilter, DomainFilter, MetricFilter, front_of, option
 from memflow.cli.output import DOCUMENTS, Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.labels import no_interval, score_label, units_note

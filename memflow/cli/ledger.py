@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.options import option
+from memflow.cli.options import front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput, BadSettings
 from memflow.operations.messages import message
@@ -34,13 +32,8 @@ COLUMNS = (
 )
 
 
-class AnswerKind(StrEnum):
-    """How the generation of a stored answer ended, or that its request followed an unusable answer."""
-
-    answered = "answered"
-    cut = "cut"
-    loop = "loop"
-    retried = "retried"
+AnswerKind = Literal["answered", "cut", "loop", "retried"]
+"""How the generation of a stored answer ended, or that its request followed an unusable answer."""
 
 
 @ledger.command()
@@ -89,8 +82,8 @@ def forget(
     from memflow.resources.ledger.maintenance import CompletionFilter, forgettable
     from memflow.resources.ledger.maintenance import forget as delete
 
-    retried = kind is AnswerKind.retried
-    chosen = CompletionFilter(model, prompt, run, kind.value if kind and not retried else "", digest, retried)
+    retried = kind == "retried"
+    chosen = CompletionFilter(model, prompt, run, kind if kind and not retried else "", digest, retried)
     if not chosen.conditions():
         raise BadInput(
             "no condition is given. Choose answers with --model, --prompt, --run, --kind or --digest."

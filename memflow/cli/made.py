@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
-from memflow.cli.options import DomainFilter
+from memflow.cli.options import DomainFilter, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names

@@ -12,10 +12,9 @@ import typer
 from rich.console import RenderableType
 from rich.markdown import Markdown
 
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App, LazyGroup
 from memflow.cli.memory_check import check
-from memflow.cli.options import argument
+from memflow.cli.options import argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.import_paths import with_own_memories
 from memflow.rendering.tables import Columns, Text, cell, table_of

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AssistantArgument, CheckpointOption, DomainArgument, EpisodeOption, option
+from memflow.cli.options import (
+    AssistantArgument,
+    CheckpointOption,
+    DomainArgument,
+    EpisodeOption,
+    front_of,
+    option,
+)
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.probes import find_probe

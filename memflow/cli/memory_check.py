@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import ANY_NAME, argument
+from memflow.cli.options import ANY_NAME, argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.import_paths import is_address, with_own_memories
 from memflow.operations.memory_checks import (

@@ -5,12 +5,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.options import argument
+from memflow.cli.options import argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput, ChatError
-from memflow.operations.finding import PATIENCE
+from memflow.operations.findings import PATIENCE
 from memflow.operations.messages import message
 from memflow.rendering.tables import Text, table_of
 from memflow.rendering.texts import heading, note

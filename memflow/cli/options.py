@@ -1,4 +1,4 @@
-"""The arguments and options that several commands share, and those of `memflow run` and `memflow plan`."""
+"""The global options, what several commands share, and the options of `memflow run` and `memflow plan`."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -6,9 +6,15 @@ from typing import Annotated, Any
 import typer
 
 from memflow.benchmarks.domain_names import MAX_LIMIT
+from memflow.operations.front import Front
 from memflow.operations.import_paths import assistant_name
 
 _WHAT, _WHO = "What is measured", "Models"
+
+
+def front_of(ctx: typer.Context) -> Front:
+    """Return the global options of a command."""
+    return ctx.ensure_object(Front)
 
 
 def option(flag: str, help_text: str, panel: str = "", metavar: str | None = "NAME", **more: Any) -> Any:

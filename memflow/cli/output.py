@@ -16,30 +16,8 @@ from rich.console import RenderableType
 
 from memflow.control_characters import json_escaped, visible
 from memflow.errors import BadInput
-from memflow.operations.messages import TerminalConsole, message, terminal_console
-from memflow.rendering.tables import (
-    Columns,
-    FittedTable,
-    Text,
-    cell,
-    csv_text,
-    latex_text,
-    markdown_text,
-    table,
-    table_of,
-)
-
-__all__ = [
-    "Columns",
-    "FittedTable",
-    "TerminalConsole",
-    "Text",
-    "cell",
-    "message",
-    "table",
-    "table_of",
-    "terminal_console",
-]
+from memflow.operations.messages import terminal_console
+from memflow.rendering.tables import csv_text, latex_text, markdown_text
 
 
 class Format(StrEnum):
@@ -76,27 +54,17 @@ def print_result(
         for part in parts:
             console.print(part)
         return
-    text = document(form, data, parts, rows)
-    typer.echo(visible(text) if form is Format.csv and sys.stdout.isatty() else text, nl=False)
-
-
-def document(
-    form: Format, data: Any, parts: Sequence[RenderableType], rows: Sequence[Mapping[str, Any]] | None = None
-) -> str:
-    """Return a result as the text of a format other than `table`."""
     match form:
         case Format.csv:
-            return csv_text(data, parts, rows)
+            text = csv_text(data, parts, rows)
+            text = visible(text) if sys.stdout.isatty() else text
         case Format.markdown:
-            return markdown_text(parts)
+            text = markdown_text(parts)
         case Format.latex:
-            return latex_text(parts)
-    return json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)) + "\n"
-
-
-def line_width() -> int:
-    """Return the number of characters per line on standard output."""
-    return terminal_console().width
+            text = latex_text(parts)
+        case _:
+            text = json_escaped(json.dumps(data, ensure_ascii=False, indent=2, default=str)) + "\n"
+    typer.echo(text, nl=False)
 
 
 def write(file: Path, content: str | bytes, force: bool) -> None:

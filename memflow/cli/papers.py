@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
-from memflow.cli.options import argument, option
+from memflow.cli.options import argument, front_of, option
 from memflow.cli.output import DOCUMENTS, Format, FormatOption, print_result
 from memflow.rendering.tables import Text, table, table_of
 from memflow.rendering.texts import heading, note

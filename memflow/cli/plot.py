@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import DomainArgument, option
+from memflow.cli.options import DomainArgument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.views import reader_of
 from memflow.errors import BadInput

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
-from memflow.cli.options import argument, option
+from memflow.cli.options import argument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.probes import answer_of, find_probe

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import front_of
 from memflow.cli.lazy_commands import App
-from memflow.cli.options import OverwriteOption, argument, option
+from memflow.cli.options import OverwriteOption, argument, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import table_of

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import OverwriteOption, argument
+from memflow.cli.options import OverwriteOption, argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.cli.views import printed
 from memflow.errors import MissingData

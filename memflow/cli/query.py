@@ -4,8 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import argument
+from memflow.cli.options import argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.messages import message

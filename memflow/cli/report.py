@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import Front, front_of
-from memflow.cli.options import AssistantFilter, DomainFilter, argument
+from memflow.cli.options import AssistantFilter, DomainFilter, argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
+from memflow.operations.front import Front
 from memflow.operations.messages import message
 from memflow.operations.moments import lake_as_of, parse_moment
 from memflow.rendering.tables import Text

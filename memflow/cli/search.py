@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from memflow.cli.front import front_of
 from memflow.cli.options import (
     AssistantArgument,
     CheckpointOption,
@@ -15,6 +14,7 @@ from memflow.cli.options import (
     EmbedderUrlOption,
     EpisodeOption,
     argument,
+    front_of,
     option,
 )
 from memflow.cli.output import Format, FormatOption, print_result

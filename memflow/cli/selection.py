@@ -8,7 +8,7 @@ from typing import Any
 import typer
 
 from memflow.cli import options
-from memflow.cli.front import front_of
+from memflow.cli.options import front_of
 from memflow.operations.messages import message
 from memflow.operations.selection import Selection, select
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memflow.cli.front import front_of
+from memflow.cli.options import front_of
 from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.errors import BadInput
 from memflow.operations.messages import message
@@ -153,7 +153,7 @@ def doctor(
 
 def _clean(settings: "Settings", form: Format) -> None:
     """Remove old replaced rows, and list them by table."""
-    from memflow.operations.stored_health import clean
+    from memflow.operations.findings import clean
 
     sizes, stored = clean(settings)
     removed = sum(sizes.values())

@@ -1,13 +1,16 @@
 """`memflow show`: results, one module for each view. views.py adds the views that benchmarks declare."""
 
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar
 
-from memflow.cli.lazy_commands import App, CommandReference
-from memflow.cli.views import ViewGroup
+from memflow.benchmarks import registry
+from memflow.cli.lazy_commands import App, CommandReference, LazyGroup
+from memflow.cli.views import view_command
 
 
-class ShowGroup(ViewGroup):
-    """The command group `memflow show`."""
+class ShowGroup(LazyGroup):
+    """The command group `memflow show`: its own commands, and the views that benchmarks declare."""
 
     references: ClassVar = {
         "leaderboard": CommandReference("memflow.cli.leaderboard:leaderboard", reads_past=True),
@@ -26,6 +29,9 @@ class ShowGroup(ViewGroup):
         "deviations": CommandReference("memflow.cli.deviations:deviations", reads_past=True),
         "usage": CommandReference("memflow.cli.usage:usage"),
     }
+
+    def declared(self) -> Mapping[str, Callable[[], Any]]:
+        return {name: partial(view_command, name, *view) for name, view in registry.views().items()}
 
 
 show = App(

@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
-from memflow.cli.options import DomainFilter
+from memflow.cli.options import DomainFilter, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.stored_names import check_names
 from memflow.rendering.tables import Text, table

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
 from memflow.cli.options import (
     AnyAssistantArgument,
     AnyDomainArgument,
     EmbedderOption,
     EmbedderPresetOption,
     EmbedderUrlOption,
+    front_of,
 )
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.cli.selection import select
@@ -23,7 +23,6 @@ from memflow.rendering.tables import Column, Text, table_of
 from memflow.rendering.texts import heading, note
 
 if TYPE_CHECKING:
-    from memflow.resources.lake.lake import Lake
     from memflow.resources.settings.settings import Settings
     from memflow.scoring.comparison import PairedDifference
     from memflow.scoring.headroom import Headroom
@@ -59,7 +58,8 @@ def headroom(
     front = front_of(ctx)
     settings, lake = front.load(), front.lake()
     if domain is not None and front.as_of is None:
-        check_names("the lake", "domain with attributed failures", [domain], _domains(lake))
+        domains = {partition.partition("/")[0] for partition in lake.partitions(ATTRIBUTIONS)}
+        check_names("the lake", "domain with attributed failures", [domain], domains)
         names = assistants_of(lake, ATTRIBUTIONS, domain)
         check_names(domain, "assistant with attributed failures", [assistant] if assistant else None, names)
         chosen = [assistant] if assistant else names
@@ -132,10 +132,6 @@ def _interval(gain: "PairedDifference | None", form: str = ".2f") -> str:
     if gain.low is None or gain.high is None:
         return f"{gain.difference:{form}}"
     return f"{gain.difference:{form}} [{gain.low:{form}} {gain.high:{form}}]"
-
-
-def _domains(lake: "Lake") -> set[str]:
-    return {partition.partition("/")[0] for partition in lake.partitions(ATTRIBUTIONS)}
 
 
 def _avoided(row: "Headroom") -> str:

@@ -4,8 +4,7 @@ from dataclasses import asdict
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
+from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.stored_names import assistants_of, check_names
 from memflow.rendering.tables import Columns, table, table_of

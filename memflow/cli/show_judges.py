@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.console import RenderableType
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AnyDomainArgument
+from memflow.cli.options import AnyDomainArgument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.labels import score_label

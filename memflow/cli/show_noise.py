@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AnyDomainArgument
+from memflow.cli.options import AnyDomainArgument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.labels import score_label
 from memflow.operations.stored_names import check_names, variant_chooser

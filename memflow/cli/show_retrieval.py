@@ -1,29 +1,19 @@
 """`memflow show retrieval`: recall, precision, nDCG and MRR of memories that were read without a chat model."""
 
 from dataclasses import asdict
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument
+from memflow.cli.options import AnyAssistantArgument, AnyDomainArgument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.operations.stored_names import check_names
 from memflow.rendering.retrieval import retrieval_tables
 
-
-class RankingMetric(StrEnum):
-    """The metrics of a ranking."""
-
-    recall, precision, ndcg, mrr = "recall", "precision", "ndcg", "mrr"
-
-
-class SliceKind(StrEnum):
-    """What the probes of a slice have in common."""
-
-    all, type, language, position = "all", "type", "language", "position"
+RankingMetric = Literal["recall", "precision", "ndcg", "mrr"]
+SliceKind = Literal["all", "type", "language", "position"]
+"""What the probes of a slice have in common."""
 
 
 def retrieval(
@@ -32,10 +22,10 @@ def retrieval(
     assistant: AnyAssistantArgument = None,
     metric: Annotated[
         RankingMetric, typer.Option("--metric", help="The metric that is shown at each cutoff.")
-    ] = RankingMetric.recall,
+    ] = "recall",
     by: Annotated[
         SliceKind, typer.Option("--by", help="By type of question, language, or position of the evidence.")
-    ] = SliceKind.all,
+    ] = "all",
     form: FormatOption = Format.table,
 ) -> None:
     """Show what memories retrieve without a chat model: recall, precision, nDCG and MRR at 1 to 50 entries.
@@ -59,7 +49,7 @@ def retrieval(
     print_result(
         form,
         [asdict(row) for row in results],
-        *retrieval_tables(results, metric.value, by.value),
+        *retrieval_tables(results, metric, by),
         rows=[
             {"domain": row.domain, "assistant": row.assistant, "embedder": row.embedder, **asdict(score)}
             for row in results

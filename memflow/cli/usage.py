@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import option
+from memflow.cli.options import front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.memories.server.config import OWN_MODELS

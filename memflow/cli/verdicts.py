@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import RowsOption, option
+from memflow.cli.options import RowsOption, front_of, option
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.stored_names import note_left_out

@@ -5,8 +5,7 @@ from typing import Annotated
 
 import typer
 
-from memflow.cli.front import front_of
-from memflow.cli.options import JudgeOption, argument
+from memflow.cli.options import JudgeOption, argument, front_of
 from memflow.cli.output import Format, FormatOption, print_result
 from memflow.errors import BadInput
 from memflow.rendering.evidence import metric_name

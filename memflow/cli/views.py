@@ -6,7 +6,7 @@ imports no benchmark.
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import RenderableType
@@ -14,53 +14,26 @@ from rich.console import RenderableType
 from memflow.benchmarks import registry
 from memflow.benchmarks.plugins import load_object
 from memflow.benchmarks.views import Answer, Dim, Export, Heading, Note, Option, Part, Reader, Table, View
-from memflow.cli.front import front_of
-from memflow.cli.lazy_commands import LazyGroup, as_of_option, build_command
-from memflow.cli.options import FileArgument, OverwriteOption, argument
-from memflow.cli.output import Format, FormatOption, line_width, print_result, write
+from memflow.cli.lazy_commands import as_of_option, build_command
+from memflow.cli.options import FileArgument, OverwriteOption, argument, front_of
+from memflow.cli.output import Format, FormatOption, print_result, write
 from memflow.errors import BadInput
 from memflow.labels import score_label
+from memflow.operations.messages import terminal_console
 from memflow.rendering.evidence import gaps, health, label_note
 from memflow.rendering.tables import Text, table
 from memflow.rendering.texts import heading, note
 from memflow.scoring.completeness import incomplete_results
 
-
-class ViewGroup(LazyGroup):
-    """The command group `memflow show`: its built-in commands and the views that benchmarks declare."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *registry.views()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        command = super().get_command(ctx, cmd_name)
-        if command is None and cmd_name in registry.views():
-            spec, view = registry.views()[cmd_name]
-            panel = spec.title if spec else None
-            command = build_command(cmd_name, view.help, _view_function(view), panel)
-            command.params.append(as_of_option())
-            self.commands[cmd_name] = command
-        return command
-
-
-class ExportGroup(LazyGroup):
-    """The command group `memflow export`: its built-in commands and the exports that benchmarks declare."""
-
-    def list_commands(self, ctx: Any) -> list[str]:
-        return [*super().list_commands(ctx), *registry.exports()]
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        exports = registry.exports().get(cmd_name)
-        if exports is None:
-            return super().get_command(ctx, cmd_name)
-        return build_command(cmd_name, next(iter(exports.values())).help, _export_function(cmd_name, exports))
+if TYPE_CHECKING:
+    from memflow.benchmarks.spec import BenchmarkSpec
 
 
 def reader_of(ctx: typer.Context) -> Reader:
     """Return a reader of the lake in the settings of a command."""
     from memflow.resources.lake_reader import LakeReader
 
-    return LakeReader(front_of(ctx).load(), front_of(ctx).lake(), line_width())
+    return LakeReader(front_of(ctx).load(), front_of(ctx).lake(), terminal_console().width)
 
 
 def printed(parts: Iterable[Part]) -> list[RenderableType]:
@@ -82,8 +55,8 @@ def _printed(part: Part) -> RenderableType:
             return table(part.columns, rows, part.title)
 
 
-def _view_function(view: View) -> Callable[..., None]:
-    """Return a function whose signature contains the view's options, from which typer builds the command."""
+def view_command(name: str, spec: "BenchmarkSpec | None", view: View) -> Any:
+    """Return the command of a view, with the view's options."""
 
     def run(ctx: typer.Context, form: Format, **options: Any) -> None:
         result: Answer = loaded(view.show)(reader_of(ctx), **options)
@@ -93,11 +66,14 @@ def _view_function(view: View) -> Callable[..., None]:
         print_result(form, data, *parts, *label_note(label, result.caveat), rows=result.records or None)
 
     form = parameter("form", FormatOption, Format.table)
-    return with_signature(run, [*map(option_parameter, view.options), form])
+    function = with_signature(run, [*map(option_parameter, view.options), form])
+    command = build_command(name, view.help, function, spec.title if spec else None)
+    command.params.append(as_of_option())
+    return command
 
 
-def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., None]:
-    """Return the function from which typer builds the command of an export."""
+def export_command(name: str, exports: Mapping[str, Export]) -> Any:
+    """Return the command of an export."""
     titles = " or ".join(registry.spec_of(benchmark).title for benchmark in exports)
 
     def run(
@@ -119,7 +95,7 @@ def _export_function(name: str, exports: Mapping[str, Export]) -> Callable[..., 
         data = {"file": str(file.absolute()), **made.data}
         print_result(form, data, note(f"{file} is written"), *printed(made.parts))
 
-    return run
+    return build_command(name, next(iter(exports.values())).help, run)
 
 
 def loaded(function: Callable[..., Any] | str) -> Callable[..., Any]:

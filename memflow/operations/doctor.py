@@ -1,6 +1,6 @@
 """The checks of `memflow doctor`. Each yields findings: a state and, if there is a fault, its fix.
 
-model_health.py checks models and the embedder, stored_health.py the stored results.
+findings.py checks models, the embedder and the stored results.
 """
 
 import os
@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memflow.errors import BadSettings, MemflowError, MissingData
-from memflow.operations.finding import PATIENCE, Fault, Finding, checked
+from memflow.operations.findings import (
+    PATIENCE,
+    Fault,
+    Finding,
+    checked,
+    embedder_finding,
+    model_finding,
+    stored_findings,
+)
 from memflow.operations.front import Front
 from memflow.repeats import memory_name
 
@@ -23,8 +31,6 @@ def examine(front: Front, *, full: bool = False) -> list[Finding]:
 
     With `full`, every byte of the stored results is read.
     """
-    from memflow.operations.model_health import embedder_finding, model_finding
-    from memflow.operations.stored_health import stored_findings
     from memflow.resources.files.lake_format import OtherVersion
 
     file = front.settings or Path(os.environ.get("MEMFLOW_SETTINGS", "memflow.toml"))

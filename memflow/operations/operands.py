@@ -12,7 +12,7 @@ from memflow.errors import BadInput
 from memflow.operations.import_paths import assistant_name
 from memflow.operations.moments import parse_moment
 from memflow.records import Probe
-from memflow.repeats import suffix
+from memflow.repeats import suffix, with_memory
 from memflow.scoring.drift import INPUTS
 from memflow.scoring.judges import STANDARD
 from memflow.scoring.verdict_file import Evaluated, probes_digest
@@ -171,7 +171,6 @@ def values_of(stored: Sequence[Stored], benchmark: "Benchmark", probes: Sequence
     from memflow.resources.lake.partition_catalog import PartitionCatalog
     from memflow.resources.publishing.comparisons import PROBES, VERDICTS, current_assistants, verdict_values
     from memflow.resources.publishing.health import stored_health
-    from memflow.scoring.leaderboard import bound
 
     names = [operand.label for operand, _, _ in stored]
     sources = [source for _, source, _ in stored]
@@ -180,7 +179,7 @@ def values_of(stored: Sequence[Stored], benchmark: "Benchmark", probes: Sequence
     for at, (operand, source, _) in enumerate(stored):
         repeat = suffix(f"{source.domain}/{source.assistant}")
         catalog = PartitionCatalog(source.lake, (PROBES, VERDICTS), repeat)
-        oracle = bound(source.assistant, "oracle")
+        oracle = with_memory(source.assistant, "oracle")
         for name, meta in current_assistants(catalog, source.domain).items():
             key = (source.domain, operand.moment, name)
             if (benchmark.aggregates_in_sql or name == oracle) and key not in places:

@@ -100,11 +100,6 @@ def declared_runs() -> tuple[DeclaredRun, ...]:
     )
 
 
-def find_run(name: str) -> DeclaredRun:
-    """Return the declared run with an id. Raises KeyError."""
-    return {run.id: run for run in declared_runs()}[name]
-
-
 @dataclass(frozen=True)
 class RawRow:
     """A row of a file, the objects around it from the outside in, and the keys that the path passed."""

@@ -12,14 +12,13 @@ from pydantic import BaseModel, ConfigDict
 
 from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.plugins import load_object
-from memflow.metrics.intervals import Interval, Units
+from memflow.metrics.intervals import Interval
 from memflow.metrics.text import word_f1
 from memflow.published_runs.layouts import layout_of
 from memflow.published_runs.matching import Question, matched
 from memflow.published_runs.rows import NO_LABEL, Claim, PublishedAnswer, PublishedRun
 from memflow.scoring.catalog import ACCURACY
-from memflow.scoring.estimate import sums_by_episode
-from memflow.scoring.intervals import metric_interval
+from memflow.scoring.estimate import by_episode, value_interval
 from memflow.scoring.metric import Metric
 
 WORD_F1 = Metric("word_f1", "F1", "higher", "F1 of stemmed words beside the gold answer, by memflow.")
@@ -80,8 +79,7 @@ class Values:
             for name, value in self.by_question.items()
             if questions is None or name in questions
         )
-        totals, counts = [list(part) for part in zip(*sums_by_episode(pairs), strict=True)] or ([], [])
-        return metric_interval(self.metric, "standard", Units.of_episodes(totals, counts))
+        return value_interval(self.metric, "standard", by_episode(pairs), frozenset())
 
 
 class RescoredRun:

@@ -21,7 +21,6 @@ SHARED: tuple[Metric, ...] = tuple(_SHARED.values())
 """The metrics that every benchmark may have, from catalog.toml."""
 ACCURACY, RANDOM, UPPER_BOUND = _SHARED["accuracy"], _SHARED["random"], _SHARED["upper_bound"]
 GUESS, CUT_REPLIES = _SHARED["guess"], _SHARED["cut_replies"]
-UNPARSED = _SHARED["unparsed"]
 FAILURES = tuple(metric for metric in SHARED if metric.group == "failure")
 EVIDENCE = tuple(metric for metric in SHARED if metric.group == "evidence")
 CHANGE = tuple(metric for metric in SHARED if metric.group == "change")

@@ -7,7 +7,7 @@ budget, whether the requests of a memory's models are counted, and whether the r
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from memflow.memories.server.config import MEMORY_MODELS
@@ -28,8 +28,8 @@ class MeasuredSettings:
     """
 
     fingerprint: str | None = None
-    prompts: tuple[str, ...] = ()
-    replaced_prompts: tuple[str, ...] = ()
+    prompts: list[str] = field(default_factory=list)
+    replaced_prompts: list[str] = field(default_factory=list)
     embedder: str | None = None
     k: int | None = None
     budget: int | None = None
@@ -46,8 +46,8 @@ class MeasuredSettings:
         truncated_replies = sum(reply.dropped_messages > 0 for reply in replies)
         return cls(
             fingerprint=next((reply.model for reply in answered_replies), None),
-            prompts=tuple(sorted({reply.prompt for reply in answered_replies if reply.prompt is not None})),
-            replaced_prompts=tuple(meta.get("replaced_prompts", "").split()),
+            prompts=sorted({reply.prompt for reply in answered_replies if reply.prompt is not None}),
+            replaced_prompts=meta.get("replaced_prompts", "").split(),
             embedder=meta.get("embedder"),
             k=int(meta.get("k", 0)) or None,
             budget=int(meta.get("budget", 0)) or None,
@@ -60,14 +60,7 @@ class MeasuredSettings:
     @classmethod
     def from_score(cls, score: Score) -> "MeasuredSettings":
         """Return the settings of which a score has the columns."""
-        values = {column.name: getattr(score, column.name) for column in fields(cls)}
-        lists = {name: tuple(values[name]) for name in ("prompts", "replaced_prompts")}
-        return cls(**{**values, **lists})
-
-    def columns(self) -> dict[str, Any]:
-        """Return the settings as columns of a score, by name; tuples become lists."""
-        lists = {"prompts": list(self.prompts), "replaced_prompts": list(self.replaced_prompts)}
-        return {**asdict(self), **lists}
+        return cls(**{column.name: getattr(score, column.name) for column in fields(cls)})
 
 
 def compare_settings(
@@ -81,13 +74,13 @@ def compare_settings(
     """
     scores = list(scores)
     # All scores of an assistant have the same settings, so any one of them stands for the others.
-    examples = {score.assistant: replace(score, **settings[score.assistant].columns()) for score in scores}
+    examples = {score.assistant: replace(score, **asdict(settings[score.assistant])) for score in scores}
     differences = dict(zip(examples, differing_settings(list(examples.values())), strict=True))
 
     def columns_of(assistant: str) -> dict[str, Any]:
         further_columns = (columns or {}).get(assistant, {})
         return {
-            **settings[assistant].columns(),
+            **asdict(settings[assistant]),
             "differing_settings": differences[assistant],
             **further_columns,
         }

@@ -170,7 +170,7 @@ def _all_pairs(row: Comparison) -> tuple[str, ...]:
 def adjust_families(
     rows: Sequence[Comparison], family: Callable[[Comparison], Hashable] = _all_pairs
 ) -> list[Comparison]:
-    """Return the rows with adjusted p values and the better assistant.
+    """Return the rows with adjusted p values, the number of tests of their family, and the better assistant.
 
     Rows with an equal `family` are one family of tests, by default all pairs of assistants under one metric, variant
     and slice of a domain.
@@ -180,24 +180,13 @@ def adjust_families(
         families.setdefault(family(row), []).append(index)
     adjusted_rows = list(rows)
     for members in families.values():
-        for index, row in zip(members, adjust_family([rows[index] for index in members]), strict=True):
-            adjusted_rows[index] = row
+        ps = [rows[index].p for index in members]
+        tests = sum(p is not None for p in ps)
+        for index, p in zip(members, adjust(ps), strict=True):
+            row = rows[index]
+            winner = better(row.difference, p, find_metric(row.metric).direction)
+            adjusted_rows[index] = replace(row, p_adjusted=p, family=tests, better=winner)
     return adjusted_rows
-
-
-def adjust_family(rows: Sequence[Comparison]) -> list[Comparison]:
-    """Return the rows of one family of tests with adjusted p values, their number, and the better assistant."""
-    ps = [row.p for row in rows]
-    family = sum(p is not None for p in ps)
-    return [
-        replace(
-            row,
-            p_adjusted=p,
-            family=family,
-            better=better(row.difference, p, find_metric(row.metric).direction),
-        )
-        for row, p in zip(rows, adjust(ps), strict=True)
-    ]
 
 
 def with_ranks(scores: Iterable[Score], comparisons: Iterable[Comparison]) -> list[Score]:

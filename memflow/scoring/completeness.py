@@ -13,6 +13,11 @@ INCOMPLETE = "incomplete"
 """The metadata key of a partition that states what it lacks."""
 
 
+def gap_meta(gap: str | None) -> dict[str, str]:
+    """Return a text on missing data as metadata of a partition; empty without one."""
+    return {INCOMPLETE: gap} if gap else {}
+
+
 def limit_gap(limit: int, size: int | None, unit: str) -> str | None:
     """Return a text on how many of a domain's `size` units a sample has; None if its limit selects all units."""
     if not limit or (size is not None and size <= limit):

@@ -19,8 +19,6 @@ COMPLETE = "complete"
 """The variant of an accuracy of the questions with an answer at every checkpoint."""
 ACCURACY, GUESS = "accuracy", "guess"
 FORGETTING = "forgetting"
-BY_CHECKPOINT = (FORGETTING, "forward_transfer", "backward_transfer")
-"""Metrics with a score for each checkpoint after the start, `checkpoint N`; forgetting over `all` is the last one's."""
 OVER_ALL = ("all_correct", "all_wrong", "flip_rate")
 """Metrics with one score over all those checkpoints."""
 NO_NONE = (

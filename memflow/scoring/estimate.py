@@ -3,7 +3,7 @@
 metric.py declares metrics. Each benchmark's scoring.py selects its probes and slices.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -160,22 +160,25 @@ def value_score(
     catalog lacks it. `options` are arguments of `estimate`.
     """
     episodes = by_episode(values)
-    units = Units.of_sums(
-        (
-            sum(values_of_episode),
-            len(values_of_episode),
-            sum(value * value for value in values_of_episode) if name in context.independent else None,
-        )
-        for name, values_of_episode in episodes.items()
-    )
     return estimate(
         context,
         metric,
         Sample(asked, sum(map(len, episodes.values())), len(episodes)),
-        lambda: metric_interval(declared or find_metric(metric), variant, units),
+        lambda: value_interval(declared or find_metric(metric), variant, episodes, context.independent),
         variant=variant,
         **options,
     )
+
+
+def value_interval(
+    metric: Metric, variant: str, episodes: Mapping[str, Sequence[float]], independent: Collection[str]
+) -> Interval:
+    """Return the mean of the values, given by episode, with its interval; in `independent` ones each is a unit."""
+    sums = (
+        (sum(values), len(values), sum(value * value for value in values) if name in independent else None)
+        for name, values in episodes.items()
+    )
+    return metric_interval(metric, variant, Units.of_sums(sums))
 
 
 def probe_score(

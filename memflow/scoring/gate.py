@@ -206,7 +206,8 @@ def decide(
     metric = find_metric(row.metric)
     span = metric.range[1] - metric.range[0] if metric.is_bounded else None
     gain = _gain(row)
-    if row.n_episodes >= MINIMUM and gain is not None and gain.high < 0 and _significant(row):
+    is_significant = row.p_adjusted is not None and row.p_adjusted < LEVEL
+    if row.n_episodes >= MINIMUM and gain is not None and gain.high < 0 and is_significant:
         state, reason = REGRESSION, None
     else:
         reason = next(_open_reasons(row, options.margin, span, same), None)
@@ -245,10 +246,6 @@ def _gain(row: Comparison) -> _Gain | None:
         return None
     sign = 1 if find_metric(row.metric).direction == "higher" else -1
     return _Gain(sign * row.difference, *sorted((sign * row.low, sign * row.high)))
-
-
-def _significant(row: Comparison) -> bool:
-    return row.p_adjusted is not None and row.p_adjusted < LEVEL
 
 
 def _open_reasons(row: Comparison, margin: float, span: float | None, same: bool) -> Iterator[str]:

@@ -1,20 +1,16 @@
 """Groups of verdicts with the sums of their values, and means over groups with their intervals.
 
-sql/queries/verdict_groups.sql groups a million rows in a fraction of a second; `groups_of` groups rows in memory.
+sql/queries/verdict_groups.sql groups a million rows in a fraction of a second.
 """
 
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from memflow.metrics.intervals import NO_VARIATION, Interval, Units, cluster_error, student_t
-from memflow.records import Verdict
 from memflow.scoring.intervals import metric_interval
 from memflow.scoring.metric import Metric
-
-_GroupKey: TypeAlias = tuple[str, str, str | None, str, str, int, str]
-"""Assistant, data set, category, metric, variant, checkpoint, episode."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,50 +58,6 @@ class Spread(NamedTuple):
     high: float | None
 
 
-def groups_of(verdicts: Iterable[Verdict]) -> list[Group]:
-    """Group the verdicts by their identifying columns. Return the groups, sorted by these columns."""
-    values: dict[_GroupKey, list[float | None]] = {}
-    for row in verdicts:
-        key = (
-            row.assistant,
-            row.dataset,
-            row.category,
-            row.metric,
-            row.variant,
-            row.checkpoint,
-            row.episode_id,
-        )
-        values.setdefault(key, []).append(row.value)
-    groups = []
-
-    def sort_key(key: _GroupKey) -> tuple[str | int, ...]:
-        assistant, dataset, category, metric, variant, checkpoint, episode = key
-        return assistant, dataset, category or "", metric, variant, checkpoint, episode
-
-    for key in sorted(values, key=sort_key):
-        values_of_group = values[key]
-        assistant, dataset, category, metric, variant, checkpoint, episode = key
-        known_values = [value for value in values_of_group if value is not None]
-        groups.append(
-            Group(
-                assistant=assistant,
-                dataset=dataset,
-                category=category,
-                metric=metric,
-                variant=variant,
-                checkpoint=checkpoint,
-                episode_id=episode,
-                asked=len(values_of_group),
-                scored=len(known_values),
-                total=math.fsum(known_values),
-                squares=math.fsum(value * value for value in known_values),
-                low=min(known_values, default=None),
-                high=max(known_values, default=None),
-            )
-        )
-    return groups
-
-
 def spread(groups: Iterable[Group]) -> Spread:
     """Return the number, mean, population standard deviation and extremes over all values of `groups`."""
     scored_groups = [group for group in groups if group.scored]
@@ -113,7 +65,8 @@ def spread(groups: Iterable[Group]) -> Spread:
     if not n:
         return Spread(0, None, None, None, None)
     mean = math.fsum(group.total for group in scored_groups) / n
-    squared_deviations = _around(scored_groups, mean)
+    terms = (group.squares - 2 * mean * group.total + group.scored * mean * mean for group in scored_groups)
+    squared_deviations = max(0.0, math.fsum(terms))  # rounding errors may be negative
     return Spread(
         n,
         mean,
@@ -173,9 +126,3 @@ def units_of(groups: Iterable[Group], independent: frozenset[str]) -> Units:
         )
         for episode, groups_of_episode in episodes.items()
     )
-
-
-def _around(groups: Sequence[Group], mean: float) -> float:
-    """Return the sum of squared differences between the values and `mean`; at least 0 despite rounding errors."""
-    terms = (group.squares - 2 * mean * group.total + group.scored * mean * mean for group in groups)
-    return max(0.0, math.fsum(terms))

@@ -22,7 +22,6 @@ FLOORS = {"constant": "constant answer", "random": RANDOM.title.lower()}
 """The bounds below accuracy, and their titles; the no-context accuracy is the start."""
 
 _SLICE = re.compile(r"(?:checkpoint|period) (\d+)")
-NOT_MEASURED = "not measured"
 
 
 @dataclass(frozen=True)

@@ -121,7 +121,7 @@ def shared_scores(
     scores += efficiency_scores(rows.operations.get(assistant, ()), rows.probes, context, slices)
     scores += cut_score(rows.operations.get(assistant, ()), context)
     scores += continual_scores(
-        rows.checkpoints.get(assistant, ()), context, none=rows.has_valid(bound(assistant, "none"))
+        rows.checkpoints.get(assistant, ()), context, none=rows.has_valid(with_memory(assistant, "none"))
     )
     scores += reply_scores(catalog().values(), context, rows.probes, replies)
     return with_scripted_column(scores, meta), MeasuredSettings.from_replies(replies, meta)
@@ -176,11 +176,6 @@ def reply_scores(
     return scores
 
 
-def bound(assistant: str, memory: str) -> str:
-    """Return the name of a baseline assistant with the same model: for `rag@big` and `none`, `none@big`."""
-    return with_memory(assistant, memory)
-
-
 def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResults:
     """Return an assistant's results and the results of the baselines (`none`, `oracle`) of its model.
 
@@ -189,7 +184,7 @@ def _results(rows: DomainRows, assistant: str, population: Any) -> AssistantResu
     meta = rows.meta[assistant]
 
     def baseline_verdicts(memory: str) -> Sequence[Verdict]:
-        baseline = bound(assistant, memory)
+        baseline = with_memory(assistant, memory)
         return rows.verdicts(baseline) if rows.has_valid(baseline) else []
 
     return AssistantResults(

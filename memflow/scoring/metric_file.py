@@ -3,7 +3,6 @@
 import math
 import tomllib
 from importlib.resources import files
-from typing import Any
 
 from memflow.scoring.metric import Metric
 
@@ -16,13 +15,10 @@ def load_metrics(package: str, file: str = "metrics.toml") -> dict[str, Metric]:
     """
     text = files(package).joinpath(file).read_text(encoding="utf-8")
     benchmark = package.rpartition(".")[2]
-    return {name: _metric(name, table, benchmark) for name, table in tomllib.loads(text).items()}
-
-
-def _metric(name: str, table: dict[str, Any], benchmark: str) -> Metric:
-    primary = frozenset({benchmark}) if table.pop("primary", False) else frozenset()
-    for end in ("low", "high"):
-        if math.isinf(table.get(end, 0.0)):
-            table[end] = None
-    graded = frozenset(table.pop("graded_variants", ()))
-    return Metric(name, primary_for=primary, graded_variants=graded, **table)
+    metrics = {}
+    for name, table in tomllib.loads(text).items():
+        primary = frozenset({benchmark}) if table.pop("primary", False) else frozenset()
+        unbounded = {end: None for end in ("low", "high") if math.isinf(table.get(end, 0.0))}
+        graded = frozenset(table.pop("graded_variants", ()))
+        metrics[name] = Metric(name, primary_for=primary, graded_variants=graded, **{**table, **unbounded})
+    return metrics

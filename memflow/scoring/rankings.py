@@ -9,12 +9,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from memflow.metrics.intervals import Units
 from memflow.metrics.ranking import ndcg_at, precision_at, recall_at, reciprocal_rank_at
 from memflow.records import ProbeRanking
 from memflow.scoring.attribution import NO_EVIDENCE
-from memflow.scoring.estimate import Sample
-from memflow.scoring.intervals import metric_interval
+from memflow.scoring.estimate import Sample, by_episode, value_interval
 from memflow.scoring.metric import Metric
 
 CUTOFFS = (1, 3, 5, 10, 20, 50)
@@ -170,10 +168,9 @@ def _score(
     independent: Collection[str],
 ) -> RetrievalScore:
     """Return the score of the probes of a slice with its interval, or without a value and with the reason."""
-    values_by_episode: dict[str, list[float]] = {}
-    for row in rows:
-        if (probe_value := value(row)) is not None:
-            values_by_episode.setdefault(row.episode_id, []).append(probe_value)
+    values_by_episode = by_episode(
+        (row.episode_id, probe_value) for row in rows if (probe_value := value(row)) is not None
+    )
     n = sum(map(len, values_by_episode.values()))
     identity: dict[str, Any] = {
         "metric": metric.name,
@@ -185,18 +182,7 @@ def _score(
     if (reason := Sample(len(rows), n, len(values_by_episode)).shortage("probes")) is not None:
         reasons = (row.reason or (missing_cutoff_reason(row, k) if k else None) for row in rows)
         return RetrievalScore(**identity, value=None, reason=next(filter(None, reasons), reason))
-    interval = metric_interval(
-        metric,
-        "standard",
-        Units.of_sums(
-            (
-                sum(values),
-                len(values),
-                sum(probe_value**2 for probe_value in values) if episode in independent else None,
-            )
-            for episode, values in values_by_episode.items()
-        ),
-    )
+    interval = value_interval(metric, "standard", values_by_episode, independent)
     return RetrievalScore(
         **identity,
         value=interval.value,

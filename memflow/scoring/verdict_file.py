@@ -98,18 +98,9 @@ def verdict_text(
     for name, members in slices.items():
         for probe in members:
             names.setdefault(probe, []).append(name)
+    columns = [name for name in VerdictLine.model_fields if name != "slices"]
     lines = [
-        _json(
-            VerdictLine(
-                probe_id=row.probe_id,
-                episode_id=row.episode_id,
-                checkpoint=row.checkpoint,
-                slices=names[row.probe_id],
-                metric=row.metric,
-                variant=row.variant,
-                value=row.value,
-            )
-        )
+        _json(VerdictLine(slices=names[row.probe_id], **{name: getattr(row, name) for name in columns}))
         for row in sorted(verdicts, key=lambda row: (row.probe_id, row.metric, row.variant))
         if row.probe_id in names
     ]

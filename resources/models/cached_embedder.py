@@ -170,15 +170,16 @@ class CachedEmbedder(ABC):
         try:
             self._finish(await self._embed_batch(keys, text_of))
         except Exception as error:  # noqa: BLE001  (`embed` raises it)
-            if isinstance(error, RequestRefused) and _may_be_too_much(error):
+            is_too_long = isinstance(error, PromptTooLong)
+            if isinstance(error, RequestRefused) and (is_too_long or error.status in SIZE_REFUSALS):
                 if len(keys) > 1:
                     half = -(-len(keys) // 2)
                     parts = (keys[:half], keys[half:])
                     succeeded = [await self._request(part, text_of) for part in parts]
-                    if all(succeeded) and not isinstance(error, PromptTooLong):
+                    if all(succeeded) and not is_too_long:
                         self.batch = min(self.batch, half)
                     return all(succeeded)
-                if not self.dimensions and not isinstance(error, PromptTooLong):
+                if not self.dimensions and not is_too_long:
                     error = self._refused = _of_every_batch(error)
             self._fail(keys, error)
             return False
@@ -199,7 +200,8 @@ class CachedEmbedder(ABC):
     ) -> dict[str, TimedVector]:
         texts, fields = [text_of[key].text for key in keys], json.loads(text_of[keys[0]].fields)
         received, seconds = await self.request(texts, fields)
-        shortened = [self._shortened(vector) for vector in received]
+        is_cut = self.form.dimensions_field == CUT
+        shortened = [vector[: self.length] if is_cut else vector for vector in received]
         self._check(shortened, len(keys), self.source)
         vectors = {
             key: TimedVector(_unit(vector), seconds / len(keys))
@@ -207,9 +209,6 @@ class CachedEmbedder(ABC):
         }
         await asyncio.to_thread(self.ledger.keep_vectors, vectors)
         return vectors
-
-    def _shortened(self, vector: Vector) -> Vector:
-        return vector[: self.length] if self.form.dimensions_field == CUT else vector
 
     def _check(self, vectors: Sequence[Vector], texts: int, source: str) -> None:
         """Raise BadInput for a wrong number or length of vectors; NoAnswer if earlier ones were right."""
@@ -232,10 +231,6 @@ class CachedEmbedder(ABC):
         )
         # One odd response of a model that works costs its texts.
         raise NoAnswer(wrong) if self.dimensions else BadInput(wrong)
-
-
-def _may_be_too_much(error: RequestRefused) -> bool:
-    return isinstance(error, PromptTooLong) or error.status in SIZE_REFUSALS
 
 
 def _of_every_batch(error: RequestRefused) -> RequestRefused:

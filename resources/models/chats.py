@@ -33,19 +33,28 @@ class Chats:
 
     async def role(self, role: str) -> LedgeredChat:
         """Return the chat of a role in the settings. For several judges, return the chat of the first."""
-        return await self._chat(dict(reversed(self.clients.settings.roles.assigned()))[role], role)
+        return await self.model(dict(reversed(self.clients.settings.roles.assigned()))[role], role)
 
     async def judges(self, domain: str) -> dict[str, LedgeredChat]:
         """Return the chats of the judges of a domain, by the name of their model."""
-        return {name: await self._chat(name, "judge") for name in self.clients.settings.judges_of(domain)}
+        return {name: await self.model(name, "judge") for name in self.clients.settings.judges_of(domain)}
 
     async def model(self, name: str, role: str) -> LedgeredChat:
         """Return the chat of the model `name`, with the token limit of a role, in whose name usage is recorded."""
-        return await self._chat(name, role)
+        chat = await self.clients.chat(name)
+        if (name, role) not in self._ledgered:
+            account = replace(self.account, role=role, model=name)
+            decoding = self.decoding.get(role, RoleDecoding())
+            bound, sampling = decoding.applied(self.clients.settings.token_limits.of(role), chat.sampling)
+            repeat = request_repeat(account.assistant, account.stage)
+            self._ledgered[name, role] = LedgeredChat(
+                chat, self.clients.ledger, account, bound, sampling, repeat
+            )
+        return self._ledgered[name, role]
 
     async def answering(self, assistant: str) -> LedgeredChat:
         """Return the chat that answers for `assistant`."""
-        return await self._chat(self.clients.settings.model_of(assistant), "assistant")
+        return await self.model(self.clients.settings.model_of(assistant), "assistant")
 
     async def tools(self, assistant: str) -> Tools:
         """Return the chat, embedder, context window and memory server for the memory of `assistant`.
@@ -57,7 +66,7 @@ class Chats:
         window = self.clients.settings.window_of(assistant)
         embedder = await self.embedder()
         server = await self.clients.memory_server(self.account, assistant, self.decoding, embedder)
-        return Tools(await self._chat(model, "memory"), embedder, window, server)
+        return Tools(await self.model(model, "memory"), embedder, window, server)
 
     async def embedder(self) -> Embedder:
         """Return the embedder of the settings, with open connections. Its failed requests are recorded."""
@@ -76,15 +85,3 @@ class Chats:
             self.watch(self.account, self.done, self.total)
 
         return tick
-
-    async def _chat(self, name: str, role: str) -> LedgeredChat:
-        chat = await self.clients.chat(name)
-        if (name, role) not in self._ledgered:
-            account = replace(self.account, role=role, model=name)
-            decoding = self.decoding.get(role, RoleDecoding())
-            bound, sampling = decoding.applied(self.clients.settings.token_limits.of(role), chat.sampling)
-            repeat = request_repeat(account.assistant, account.stage)
-            self._ledgered[name, role] = LedgeredChat(
-                chat, self.clients.ledger, account, bound, sampling, repeat
-            )
-        return self._ledgered[name, role]

@@ -15,6 +15,7 @@ from memflow.benchmarks.domains import Domain
 from memflow.fingerprint import digest
 from memflow.pipeline import partition_key
 from memflow.records import Comparison, Probe
+from memflow.repeats import with_memory
 from memflow.resources.lake.columns import declared_columns
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
@@ -28,7 +29,6 @@ from memflow.resources.publishing.leaderboard import (
 )
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.comparisons import DomainContext, adjust_families, all_pairs, compare
-from memflow.scoring.leaderboard import bound
 from memflow.scoring.measures import STANDARD, Array, VerdictValues
 from memflow.scoring.published_health import AssistantHealth, is_faulty, with_pair_health
 from memflow.scoring.scripted import SCRIPTED_JUDGE
@@ -84,7 +84,7 @@ def _unchanged_rows(
     same = [
         name
         for name in hashes.keys() - {""}
-        if all(former.get(of) == hashes.get(of) for of in (name, bound(name, "oracle")))
+        if all(former.get(of) == hashes.get(of) for of in (name, with_memory(name, "oracle")))
     ]
     found: dict[tuple[str, str], list[Comparison]] = {(a, b): [] for a in same for b in same}
     for row in rows:
@@ -184,7 +184,7 @@ def oracles_of(
     It is None if `oracle` was not run or is faulty.
     """
     places = {name: at for at, name in enumerate(assistants) if not is_faulty(name, health or {})}
-    return [places.get(bound(name, "oracle")) for name in assistants]
+    return [places.get(with_memory(name, "oracle")) for name in assistants]
 
 
 def valid_test_probes(lake: Lake, domain: str) -> list[Probe]:

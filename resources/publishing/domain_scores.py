@@ -8,6 +8,7 @@ from memflow.benchmarks import registry
 from memflow.benchmarks.domains import Domain
 from memflow.pipeline import WRITERS, partition_key
 from memflow.records import Probe, Score, Verdict
+from memflow.repeats import with_memory
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog
 from memflow.resources.publishing.completeness import all_gaps
@@ -22,7 +23,6 @@ from memflow.scoring.groups import Group
 from memflow.scoring.leaderboard import (
     AssistantScores,
     DomainRows,
-    bound,
     combine_scores,
     own_scores,
     populations_of,
@@ -74,7 +74,7 @@ class DomainScorer:
     def partitions(self) -> set[str]:
         """The partitions that are queried: the changed ones, and the baselines that their scores depend on."""
         changed = self._meta.keys() - self._stored.keys()
-        names = {*changed, *(bound(name, "none") for name in changed)} & self._meta.keys()
+        names = {*changed, *(with_memory(name, "none") for name in changed)} & self._meta.keys()
         return (
             {self.domain.name, *(partition_key(self.domain.name, name) for name in names)} if names else set()
         )

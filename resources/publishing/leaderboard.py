@@ -13,7 +13,7 @@ from memflow.errors import DamagedFile
 from memflow.fingerprint import digest
 from memflow.pipeline import CALIBRATIONS, partition_key
 from memflow.records import Score
-from memflow.repeats import plain_name, suffix
+from memflow.repeats import plain_name, suffix, with_memory
 from memflow.resources.lake.columns import declared_columns
 from memflow.resources.lake.lake import Lake
 from memflow.resources.lake.partition_catalog import PartitionCatalog, scored_domains
@@ -21,7 +21,6 @@ from memflow.resources.publishing.domain_scores import QUERIED, SCORED, STATES, 
 from memflow.resources.publishing.warehouse import Warehouse
 from memflow.resources.settings.settings import Settings
 from memflow.scoring.drift import INPUTS
-from memflow.scoring.leaderboard import bound
 from memflow.scoring.noise import with_noise
 
 Computed = TypeVar("Computed")
@@ -104,7 +103,7 @@ def _hashes(settings: Settings, catalog: PartitionCatalog, code: Callable[[str],
             of_domain if benchmark.aggregates_in_sql else of_domain[""],
         )
         for assistant in of_domain.keys() - {""}:
-            baselines = (bound(assistant, memory) for memory in ("none", "oracle"))
+            baselines = (with_memory(assistant, memory) for memory in ("none", "oracle"))
             read = [of_domain.get(other, []) for other in (assistant, *baselines)]
             hashes[partition_key(name, assistant)] = digest(shared, read)
     return hashes

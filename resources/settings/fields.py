@@ -1,8 +1,9 @@
 """The fields of memflow.toml, with their defaults and the checks that concern several fields."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from platformdirs import user_data_path
 from pydantic import Field, field_validator, model_validator
@@ -23,6 +24,7 @@ from memflow.suggestions import unknown_name
 
 BASELINES = ("bm25_message", "bm25_session", "embed_message", "embed_session", "rag_2_4_30")
 KEY = re.compile(r"[a-z0-9_]+")
+T = TypeVar("T")
 
 
 def default_data_folder() -> Path:
@@ -128,7 +130,7 @@ class SettingsFields(BaseSettings):
             if name not in self.models:
                 raise ValueError(f"{place}: {unknown_name('model', name, self.models, 'memflow models')}")
         for assistant in self.assistants:
-            memory, _, model = _plain_name(assistant).partition("@")
+            memory, _, model = _parsed(repeat_in, assistant).assistant.partition("@")
             if not KEY.fullmatch(memory) or (model and not KEY.fullmatch(model)):
                 raise ValueError(
                     f"assistants: the name {assistant!r} is invalid. Use the form memory or memory@model, with "
@@ -145,7 +147,7 @@ class SettingsFields(BaseSettings):
     def _domains_exist(self) -> "SettingsFields":
         for name in self.domains:
             if not self.has_domain(name):
-                base = _base_of(name)
+                base = _parsed(DomainName.parse, name).base
                 known = {*registry.domains(), *self.own_domains}
                 what = unknown_name("domain", base, known, "memflow domains")
                 raise ValueError(f"domains: {what}. [own_domains.{base}] adds it")
@@ -162,9 +164,10 @@ class SettingsFields(BaseSettings):
                 )
         for name in self.judges:
             if MARK in name:
+                base = _parsed(DomainName.parse, name).base
                 raise ValueError(
-                    f"[judges] names the sample {name}, whose judges are those of {_base_of(name)}. Remove the limit "
-                    "from the name."
+                    f"[judges] names the sample {name}, whose judges are those of {base}. Remove the limit from the "
+                    "name."
                 )
             if name not in registry.domains() and name not in self.own_domains:
                 known = {*registry.domains(), *self.own_domains}
@@ -198,17 +201,9 @@ class SettingsFields(BaseSettings):
         return stem in self.own_domains or stem in registry.domains()
 
 
-def _plain_name(assistant: str) -> str:
-    """Return the name of a repeat's first evaluation. Raises ValueError for an invalid name."""
+def _parsed(parse: Callable[[str], T], name: str) -> T:
+    """Return the parts of a name. Raises ValueError for an invalid name, as a validator of settings must."""
     try:
-        return repeat_in(assistant).assistant
-    except BadSettings as wrong:
-        raise ValueError(str(wrong)) from wrong
-
-
-def _base_of(name: str) -> str:
-    """Return the name of a sample's domain. Raises ValueError for an invalid name, as a validator of settings must."""
-    try:
-        return DomainName.parse(name).base
+        return parse(name)
     except BadSettings as wrong:
         raise ValueError(str(wrong)) from wrong

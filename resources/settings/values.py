@@ -8,7 +8,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
-    StringConstraints,
+    Field,
 )
 
 from memflow.resources.endpoints.addresses import ADDRESS_FORM, display_address, has_credentials, is_address
@@ -79,13 +79,7 @@ DistinctNames = Annotated[tuple[str, ...], AfterValidator(distinct)]
 """Names without repetition."""
 
 
-def _device_list(devices: Any) -> Any:
-    return str(devices) if isinstance(devices, int) and not isinstance(devices, bool) else devices
-
-
-Devices = Annotated[
-    str, BeforeValidator(_device_list), StringConstraints(pattern=r"^\s*[\w-]+(\s*,\s*[\w-]+)*\s*$")
-]
+Devices = Annotated[str, Field(coerce_numbers_to_str=True, pattern=r"^\s*[\w-]+(\s*,\s*[\w-]+)*\s*$")]
 """The devices of one server, separated by commas. A single one may be a number."""
 
 

@@ -133,7 +133,7 @@ def test_replaced_prompt_makes_only_partitions_that_use_it_stale(
     def current() -> dict[str, str]:
         fresh = Fingerprints(fingerprints.settings, fingerprints.lake, fingerprints.library)
         return {
-            f"{domain}/{memory}": fresh.table("score.verdicts", domain, memory)
+            f"{domain}/{memory}": fresh.step(WRITERS["score.verdicts"], domain, memory)
             for domain in ("amemgym_demo", "membench_memdaily")
             for memory in ("full", "awi")
         }
@@ -173,7 +173,7 @@ def test_changed_judge_makes_only_tables_with_judge_results_stale(tmp_path: Path
     changed = {
         table
         for table in tables_of("domain x assistant")
-        if scripted.table(table, demo, "full") != strict.table(table, demo, "full")
+        if scripted.step(WRITERS[table], demo, "full") != strict.step(WRITERS[table], demo, "full")
     }
     assert changed == {"score.claims"}
 
@@ -213,13 +213,15 @@ def test_provenance_names_judges_whose_model_also_answers(tmp_path, judge, self_
 def test_changed_probes_make_only_memories_that_read_probes_stale(tmp_path: Path, domain, stale) -> None:
     fingerprints = judged_by(tmp_path)
     before = {
-        (table, name): fingerprints.table(table, domain, name)
+        (table, name): fingerprints.step(WRITERS[table], domain, name)
         for table in MEMORY
         for name in ("awi", "awi_complete", "full")
     }
     fingerprints.lake.write("question.probes", domain, [], fingerprint="others")
     changed = {
-        name for (table, name), value in before.items() if fingerprints.table(table, domain, name) != value
+        name
+        for (table, name), value in before.items()
+        if fingerprints.step(WRITERS[table], domain, name) != value
     }
     assert changed == stale
 
@@ -234,7 +236,7 @@ def test_changed_pronunciation_dictionary_makes_dependent_verdicts_stale(tmp_pat
         return Fingerprints(settings, bare.lake, bare.library)
 
     def changed(table: str, domain: str) -> bool:
-        return bare.table(table, domain, "full") != equipped().table(table, domain, "full")
+        return bare.step(WRITERS[table], domain, "full") != equipped().step(WRITERS[table], domain, "full")
 
     assert changed("score.verdicts", "memorybench_academic")
     assert not changed("answer.replies", "memorybench_academic")
@@ -245,10 +247,10 @@ def test_changed_pronunciation_dictionary_makes_dependent_verdicts_stale(tmp_pat
 
 
 def test_leaderboard_fingerprint_changes_with_the_sql_queries(fingerprints, monkeypatch) -> None:
-    before = fingerprints.table("score.leaderboard")
-    assert fingerprints.table("score.leaderboard") == before
+    before = fingerprints.step(WRITERS["score.leaderboard"])
+    assert fingerprints.step(WRITERS["score.leaderboard"]) == before
     monkeypatch.setattr("memflow.assets.fingerprints.queries", lambda: "others")
-    assert fingerprints.table("score.leaderboard") != before
+    assert fingerprints.step(WRITERS["score.leaderboard"]) != before
 
 
 PARTITIONS = [
@@ -271,7 +273,7 @@ def edited(folder: Path, monkeypatch, path: str, old: str, new: str) -> set[str]
     def today() -> dict[str, str]:
         found = judged_by(folder)
         return {
-            f"{domain}/{assistant} {table}": found.table(table, domain, assistant)
+            f"{domain}/{assistant} {table}": found.step(WRITERS[table], domain, assistant)
             for domain, assistant in PARTITIONS
             for table in ("state.profiles", "memory.indexes", "answer.replies")
         }

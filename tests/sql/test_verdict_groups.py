@@ -8,9 +8,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from profiles import examples
 
+from bench.verdict_groups import groups_of
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.warehouse import Warehouse
-from memflow.scoring.groups import Group, groups_of
+from memflow.scoring.groups import Group
 
 VALUES = st.none() | st.floats(0, 10).map(lambda value: round(value, 12))
 

@@ -96,7 +96,7 @@ def test_read_sheet_rejects_a_modified_item_file(keyed) -> None:
         ('"episode": "bo"', '"episode": 3', r"items.jsonl, line 3, episode: "),
         ('"episode": "bo", ', "", r"line 3, episode: Field required"),
         ('"shown"', '"script": "x", "shown"', r"line 2, script: Extra inputs"),
-        ('{"id": "b"', "{", r"line 3 is invalid JSON"),
+        ('{"id": "b"', "{", r"line 3, the whole line: Invalid JSON"),
         ("memflow annotation items 1", "other", r"line 1, format: "),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 from memflow.assets.fingerprints import Fingerprints
 from memflow.operations.pipeline import Silent, run_pipeline
 from memflow.operations.planned_runs import Outcome, RunRequest
-from memflow.pipeline import Scope, partition_key, tables_of
+from memflow.pipeline import WRITERS, Scope, partition_key, tables_of
 from memflow.resources.lake.lake import Lake
 from memflow.resources.publishing.outputs import restore_outputs
 from memflow.resources.runs.process_locks import LOCKS, has_stale_locks, instance_folder
@@ -55,7 +55,7 @@ def up_to_date(home: Path) -> Settings:
     ]
     for scope, where, assistant in partitions:
         for table in tables_of(scope):
-            today = fingerprints.table(table, where, assistant)
+            today = fingerprints.step(WRITERS[table], where, assistant)
             fingerprints.lake.write(table, partition_key(where, assistant), [], fingerprint=today)
     restore_outputs(settings, fingerprints.lake)
     return settings

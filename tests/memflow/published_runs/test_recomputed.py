@@ -11,15 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from memflow.published_runs import (
-    DeclaredRun,
-    PublishedAnswer,
-    PublishedRun,
-    declared_runs,
-    find_run,
-    read_run,
-)
+from memflow.published_runs.collection import read_run
+from memflow.published_runs.forms import declared_runs
 from memflow.published_runs.layouts import layout_of
+from memflow.published_runs.rows import DeclaredRun, PublishedAnswer, PublishedRun
 
 FOLDER = Path(os.environ.get("MEMFLOW_DATA", "missing")) / "published_runs"
 pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs published_runs in MEMFLOW_DATA")
@@ -27,10 +22,12 @@ pytestmark = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs published_run
 COUNTED = tomllib.loads((Path(__file__).parent / "counted.toml").read_text(encoding="utf-8"))
 LABELS, MEANS = COUNTED["labels"], COUNTED["means"]
 
+RUNS = {run.id: run for run in declared_runs()}
+
 
 @cache
 def read(name: str) -> PublishedRun:
-    return read_run(FOLDER, find_run(name))
+    return read_run(FOLDER, RUNS[name])
 
 
 def scored(run: DeclaredRun) -> list[PublishedAnswer]:
@@ -55,7 +52,7 @@ def test_labels_of_each_declared_run_give_the_value_that_was_counted_independent
 @pytest.mark.parametrize("value", MEANS)
 def test_recorded_values_have_the_mean_that_was_counted_independently(value: str) -> None:
     name, metric = value.split("/")
-    answers = scored(find_run(name))
+    answers = scored(RUNS[name])
     values = [
         sum(row.votes) / len(row.votes) if metric == "votes" else row.metrics[metric]
         for row in answers

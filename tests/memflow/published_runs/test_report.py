@@ -10,12 +10,11 @@ from typer.testing import CliRunner
 from memflow.benchmarks.packaged import load_yaml
 from memflow.benchmarks.plugins import load_object
 from memflow.cli import app
-from memflow.published_runs import Claim, DeclaredRun, PublishedAnswer, PublishedRun
 from memflow.published_runs.evidence_in_context import Context, ConversationMessages, calibrated_rule
 from memflow.published_runs.page import page_parts, page_text
 from memflow.published_runs.report import RunsReport
 from memflow.published_runs.rescoring import RescoredRun, benchmark_facts
-from memflow.published_runs.rows import NO_LABEL
+from memflow.published_runs.rows import NO_LABEL, Claim, DeclaredRun, PublishedAnswer, PublishedRun
 from memflow.published_runs.run_attribution import BenchmarkMessages, attribute_run
 from memflow.published_runs.run_checks import check_claims, check_labels
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from memflow.errors import BadInput
-from memflow.published_runs import DeclaredRun, PublishedRun, read_run
+from memflow.published_runs.collection import read_run
 from memflow.published_runs.forms import forms
 from memflow.published_runs.layouts import Layout, layout_of
 from memflow.published_runs.matching import Question, matched
 from memflow.published_runs.recognition import read_path, run_name
-from memflow.published_runs.rows import JUDGE_OFF, LEFT_OUT, NO_LABEL
+from memflow.published_runs.rows import JUDGE_OFF, LEFT_OUT, NO_LABEL, DeclaredRun, PublishedRun
 
 Read = Callable[..., PublishedRun]
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from bench.verdict_groups import groups_of
 from memflow.metrics.intervals import student_t
 from memflow.records import Verdict
-from memflow.scoring.groups import Group, groups_of, interval, mean_of_means, spread
+from memflow.scoring.groups import Group, interval, mean_of_means, spread
 from memflow.scoring.metric import Metric
 
 rows = st.lists(

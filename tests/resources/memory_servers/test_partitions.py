@@ -13,11 +13,11 @@ from echo_servers import echo_command
 from memflow.chat.ledger import RequestContext
 from memflow.errors import BadSettings, ServerDown
 from memflow.memories.server.protocol import Connection
+from memflow.operations.memory_checks import check_memory_server
 from memflow.resources.ledger.sql_ledger import SqlLedger
 from memflow.resources.memory_servers.connection import ServerConnection
 from memflow.resources.memory_servers.declaration import read_hello
 from memflow.resources.memory_servers.process import StdioTransport
-from memflow.resources.models.memory_check import check_memory_server
 from memflow.resources.models.models import Models
 from memflow.resources.settings.settings import load
 

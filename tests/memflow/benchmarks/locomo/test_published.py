@@ -21,8 +21,8 @@ from memflow.benchmarks.locomo.results_import import import_results
 from memflow.benchmarks.locomo.turns import make_turns
 from memflow.benchmarks.registry import find_dataset, find_domain
 from memflow.metrics.overlap import bleu_1, set_f1
-from memflow.published_runs import declared_runs, read_run
-from memflow.published_runs.collection import run_files
+from memflow.published_runs.collection import read_run, run_files
+from memflow.published_runs.forms import declared_runs
 from memflow.records import Probe, Turn
 from memflow.resources.data.library import Library
 

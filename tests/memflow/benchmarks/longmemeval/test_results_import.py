@@ -15,8 +15,8 @@ from memflow.benchmarks.longmemeval.types import TYPES
 from memflow.benchmarks.published_results import MISSING
 from memflow.benchmarks.registry import find_dataset
 from memflow.errors import BadInput
-from memflow.published_runs import declared_runs, read_run
-from memflow.published_runs.collection import run_files
+from memflow.published_runs.collection import read_run, run_files
+from memflow.published_runs.forms import declared_runs
 from memflow.records import Probe, Record
 
 S = find_dataset("longmemeval_s")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from bench.verdict_groups import groups_of
 from memflow.benchmarks import registry
 from memflow.benchmarks.api import AssistantResults, States
 from memflow.benchmarks.domains import Domain
@@ -22,7 +23,6 @@ from memflow.resources.data.library import Library
 from memflow.run.answer import answer_all
 from memflow.run.play import play_all
 from memflow.run.transcripts import entry_rows, episode_histories, transcript_rows
-from memflow.scoring.groups import groups_of
 
 
 @dataclass

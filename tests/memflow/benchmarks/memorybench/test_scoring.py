@@ -8,6 +8,7 @@ import factories
 import pytest
 import yaml
 
+from bench.verdict_groups import groups_of
 from memflow.benchmarks.api import AssistantResults
 from memflow.benchmarks.domains import Domain
 from memflow.benchmarks.memorybench import paper
@@ -18,7 +19,6 @@ from memflow.benchmarks.memorybench.tasks.catalog import TASKS
 from memflow.benchmarks.paper_values import read_values
 from memflow.chat.replacements import PromptFile, replace_prompts
 from memflow.records import Score, Verdict
-from memflow.scoring.groups import groups_of
 
 LEGAL = Domain("legal", "memorybench", (), "", {"partition": "legal"})
 PUBLISHED = replace(LEGAL, parameters={"partition": "legal", "variants": ["published_code"]})
