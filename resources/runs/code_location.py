@@ -18,11 +18,8 @@ def definitions_module(folder: Path) -> str:
     file = folder / "pyproject.toml"
     tables = tomllib.loads(file.read_text(encoding="utf-8")).get("tool", {}) if file.is_file() else {}
     project = tables.get("dg", {}).get("project", {})
-    return (
-        project.get("code_location_target_module", MODULE)
-        if project.get("code_location_name") == NAME
-        else MODULE
-    )
+    is_ours = project.get("code_location_name") == NAME
+    return project.get("code_location_target_module", MODULE) if is_ours else MODULE
 
 
 def workspace(socket: Path) -> dict[str, Any]:
@@ -32,7 +29,6 @@ def workspace(socket: Path) -> dict[str, Any]:
 
 def job_origin(job: str) -> RemoteJobOrigin:
     """Return the origin of a job of `memflow run`, by which the timeline and the page of the job list its runs."""
-    location = GrpcServerCodeLocationOrigin(
-        "localhost", port=0, location_name=NAME
-    )  # no server launches the run
+    # No server launches the run.
+    location = GrpcServerCodeLocationOrigin("localhost", port=0, location_name=NAME)
     return RemoteRepositoryOrigin(location, "__repository__").get_job_origin(job)

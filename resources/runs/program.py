@@ -1,8 +1,7 @@
 """A program of `memflow dev`: `python -m memflow.resources.runs.program DESCRIPTOR MODULE ARGUMENT...`.
 
-It runs a Python module, and kills its own process group, with what it has started, when `memflow dev` ends.
-`memflow dev` holds the other end of a pipe, which the kernel closes however the process ends. It does the same when a
-child of the program is killed: Dagster's proxy of the code server would go on without the server.
+It runs a Python module, and kills its own process group, with what it has started, when `memflow dev` ends, which
+holds the other end of a pipe. It does so, too, when a child is killed: Dagster's proxy would stay without code server.
 """
 
 import os
@@ -29,10 +28,11 @@ def _end_with_pipe(descriptor: int) -> None:
 
 
 def _end_with_killed_child(number: int, frame: FrameType | None) -> None:
-    options = os.WEXITED | os.WNOHANG | os.WNOWAIT  # the program still receives the status
     with suppress(ChildProcessError):
-        child = os.waitid(os.P_ALL, 0, options)
-        if child is not None and child.si_code == os.CLD_KILLED and child.si_status == signal.SIGKILL:
+        child = os.waitid(
+            os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT
+        )  # the program still gets the status
+        if child and (child.si_code, child.si_status) == (os.CLD_KILLED, signal.SIGKILL):
             os.killpg(os.getpgrp(), signal.SIGKILL)
 
 
