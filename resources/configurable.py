@@ -1,7 +1,7 @@
 """The Dagster resources: fields with descriptions for the UI, filled from the settings, and the objects they provide.
 
-Run config has none of the fields. They name programs, addresses, folders and variables with keys, and a web page that
-can start a run could choose them; and the fingerprint of what a run writes comes from the settings.
+The fields are not in run config, because they name programs, addresses, folders and variables with keys, which a web
+page that can start a run must not choose; and because fingerprints are computed from the settings.
 
 No field contains a secret: an API key is given by the name of its environment variable, and the password in the
 ledger's URL is masked. The objects are implemented in other modules, without Dagster. `memflow run` opens them once for

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def reader_of(ctx: typer.Context) -> Reader:
-    """Return a reader of the lake in the settings of a command."""
+    """Return a reader for the settings and the lake that the command uses."""
     from memflow.resources.lake_reader import LakeReader
 
     return LakeReader(front_of(ctx).load(), front_of(ctx).lake(), terminal_console().width)

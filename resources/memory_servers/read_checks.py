@@ -1,4 +1,4 @@
-"""The checks of reads of the conversation: as many items as asked, of the space, ranked, for any query and time."""
+"""Checks of reads: item count, isolation, ranking, queries, time. Each returns what it found, or raises Finding."""
 
 import asyncio
 
@@ -50,7 +50,7 @@ async def item_counts(memory: CheckedMemory) -> str:
 
 
 async def isolation(memory: CheckedMemory) -> str:
-    """Read both spaces concurrently, and look for words of the other one in all items."""
+    """Check that concurrent reads of two spaces return no message of the other. Raises Finding if an item leaks."""
     main, other = memory.main, memory.other
     messages = (*main.messages[-6:], *other.messages[-6:])
     reads = [

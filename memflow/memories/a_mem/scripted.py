@@ -1,4 +1,4 @@
-"""A-Mem's writer for the scripted chat, which uses the words of a message and links notes that share words."""
+"""The scripted chat's handlers for A-Mem: keywords are words of the message, and notes that share words are linked."""
 
 import re
 

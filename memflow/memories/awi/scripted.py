@@ -1,4 +1,4 @@
-"""AWI's writer and evolver for the scripted chat. Statements are stored by subject; kinds match by shared words."""
+"""The scripted chat's handlers for AWI. Statements are stored by subject; kinds match by shared words."""
 
 import json
 from collections.abc import Iterable

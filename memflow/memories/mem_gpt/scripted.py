@@ -1,4 +1,4 @@
-"""MemGPT's model for the scripted chat, which saves what users state and searches for the question."""
+"""The scripted chat's handlers for MemGPT: they save what users state, and search for the question."""
 
 import re
 from typing import Any

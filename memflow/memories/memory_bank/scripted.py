@@ -1,4 +1,4 @@
-"""MemoryBank's writer for the scripted chat, which returns statements and frequent subjects."""
+"""The scripted chat's handlers for MemoryBank: they return statements and frequent subjects."""
 
 from collections import Counter
 

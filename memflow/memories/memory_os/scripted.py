@@ -1,4 +1,4 @@
-"""MemoryOS's writer for the scripted chat, which returns statements and their words, and compares shared words."""
+"""The scripted chat's handlers for MemoryOS: they return statements and their words, and compare shared words."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""Memp's writer and judge for the scripted chat, which use first words, statements and a few keywords."""
+"""The scripted chat's handlers for Memp: they use first words, statements and a few keywords."""
 
 import re
 

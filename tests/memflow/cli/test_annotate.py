@@ -87,6 +87,13 @@ def test_annotate_names_missing_run_annotations_or_sheet(measured, empty, sample
     assert "memflow run --domain amemgym_demo~1" in empty.error(
         "annotate", "sample", "amemgym_demo~1", str(tmp_path / "x"), "--kind", "exposure"
     )
+    folder = str(tmp_path / "x")
+    assert "no amemgym kind of items 'beauty'" in measured.error(
+        "annotate", "sample", "amemgym_demo~1", folder, "--kind", "beauty"
+    )
+    assert "locomo has no items to annotate. Choose a domain of one of: amemgym" in measured.error(
+        "annotate", "sample", "locomo", folder, "--kind", "exposure"
+    )
     assert "has no annotations" in measured.error("annotate", "report", str(sampled))
     assert "items.jsonl is missing" in measured.error("annotate", "report", str(tmp_path))
 

@@ -1,6 +1,7 @@
 """The user's own dialogues: a JSON list of contexts with messages and questions (docs/explanation/comem.md).
 
-Messages and options are numbered from 1. A question with `known` is labeled by rule, without an annotator.
+Messages and options are numbered from 1. With the domain's parameter `keys = "rule"`, gold labels come from
+`known`, without an annotator; the default `annotated` ignores `known`.
 """
 
 import json

@@ -62,7 +62,10 @@ class Fact:
         return self.subject.node[self.attribute]
 
     def message(self, language: Language, evidence: bool) -> PlannedMessage:
-        """Return the message that states the fact. The message has gold if the fact is evidence."""
+        """Return the message that states the correct value, as a correction if there is a `stale` one.
+
+        `exposes` has the entity, the attribute and the value if `evidence` is true, and is None otherwise.
+        """
         text = self._state(language, self.value)
         if self.stale is not None:
             text = fill_sentence(fact_templates(language).corrected, told=text)

@@ -7,13 +7,12 @@ from dataclasses import replace
 import pytest
 
 from memflow.annotation.kind import DomainTables
-from memflow.annotation.kinds import kind_of
 from memflow.annotation.sheet import Sheet
 from memflow.benchmarks.amemgym.annotation import KINDS
 from memflow.benchmarks.amemgym.benchmark import AMemGym
 from memflow.benchmarks.amemgym.states import histories
 from memflow.chat.scripted import ScriptedChat
-from memflow.errors import BadInput, BadSettings
+from memflow.errors import BadInput
 from memflow.memories.hashing_embedder import HashingEmbedder
 from memflow.memories.memory import Tools
 from memflow.memories.registry import memory_factory
@@ -111,12 +110,3 @@ def test_default_annotation_sample_sizes_match_paper(tables) -> None:
         "reliability": 200,
     }
     assert sheet(tables, "exposure", count=7)[0].header.drawn == 7
-
-
-def test_unknown_annotation_kind_or_benchmark_without_kinds_is_rejected() -> None:
-    with pytest.raises(BadSettings, match="no amemgym kind of items 'beauty'"):
-        kind_of("amemgym", "beauty")
-    with pytest.raises(
-        BadSettings, match=r"locomo has no items to annotate. Choose a domain of one of: amemgym"
-    ):
-        kind_of("locomo", "exposure")
