@@ -9,8 +9,9 @@ COMPILE = $(BIN)/uv pip compile -q --universal --generate-hashes --no-emit-index
 CLUSTER := --extra ray --extra kubernetes
 # The packages of `wordllama` are for Linux on x86-64; hashed words stand in elsewhere, and are labeled.
 EMBEDDER = $(shell $(BIN)/python -c "import importlib.util as u; print('wordllama' if u.find_spec('wordllama') else 'hashing')")
-# Concurrent test processes. The tests of a module stay in one process, because they share expensive fixtures.
-WORKERS ?= 2
+# Concurrent test processes: on two cores, three take 6 minutes and two take 7, since some tests wait for servers. The
+# tests of a module stay in one process, because they share expensive fixtures.
+WORKERS ?= 3
 PYTEST := .ci/in_memory $(BIN)/pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
 # Processes store the modules that they compile: a test run starts hundreds of them.
 unexport PYTHONDONTWRITEBYTECODE
