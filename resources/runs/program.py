@@ -17,7 +17,8 @@ def main(descriptor: int, module: str, *arguments: str) -> None:
     """Run a module as a command."""
     os.set_inheritable(descriptor, False)
     threading.Thread(target=_end_with_pipe, args=(descriptor,), daemon=True).start()
-    signal.signal(signal.SIGCHLD, _end_with_killed_child)
+    if hasattr(os, "waitid"):  # macOS has it since Python 3.13
+        signal.signal(signal.SIGCHLD, _end_with_killed_child)
     sys.argv = [module, *arguments]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 
